@@ -1,0 +1,152 @@
+//! The one place that holds policy: what to do about a key, given what is stored under it.
+
+use std::time::Duration;
+
+use crate::{
+    AttemptNumber, Epoch, EpochMillis, ExecutionId, Fingerprint, OnAbandoned, OwnerToken, Policy, Record, RecordKey,
+    Status, Version,
+};
+
+/// One claim call: identity and deadline of the attempt that wants to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimRequest {
+    /// The record's place.
+    pub key: RecordKey,
+    /// The request's fingerprint.
+    pub fingerprint: Fingerprint,
+    /// The claim's owner token, drawn for this call.
+    pub token: OwnerToken,
+    /// The generation to start, should this claim start one.
+    pub execution: ExecutionId,
+    /// When the platform ends this attempt. May be in the past.
+    pub deadline: EpochMillis,
+}
+
+/// What to do about a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Nothing is stored: write this record if that is still so.
+    Insert(Record),
+    /// The owner's lease is over (`rerun`): write this record over the one observed.
+    TakeOver {
+        /// The record observed.
+        from: Version,
+        /// The record to write.
+        record: Record,
+    },
+    /// The last attempt said that its effect did not happen: write this record over the one observed.
+    Resume {
+        /// The record observed.
+        from: Version,
+        /// The record to write.
+        record: Record,
+    },
+    /// The stored record has expired, so the key is new: write this record, of a new generation, over it.
+    Expired {
+        /// The record observed.
+        from: Version,
+        /// The record to write.
+        record: Record,
+    },
+    /// The stored record is this claim's own: an earlier transmission landed and its reply was lost.
+    Own,
+    /// The operation ended: answer with the stored result.
+    Replay,
+    /// Another attempt may be running.
+    Conflict {
+        /// When to ask again.
+        retry_after: Duration,
+    },
+    /// The key was used with another request.
+    Mismatch,
+    /// An attempt was lost and nobody knows whether its effect happened (`reject`).
+    Uncertain,
+}
+
+/// Decides what to do about a key. Pure: no clock, no store, no randomness.
+///
+/// `existing` must be what the store answered, never a cached or assumed record.
+///
+/// The order of the checks is the protocol: one's own record first, so that a lost reply never blocks its own claim;
+/// then expiry, because an expired record counts for nothing (it could as well have been deleted); then the
+/// fingerprint, so that a mismatch is told at every stage; then the state.
+///
+/// ```
+/// use idempotency_core::*;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let now = EpochMillis::new(1_000_000);
+/// let request = ClaimRequest {
+///     key: RecordKey::from_stored("dev#charge#v1#…"),
+///     fingerprint: Fingerprint::builder().bytes("body", b"…").finish(),
+///     token: OwnerToken::from_bytes([1; 16]),
+///     execution: ExecutionId::from_bytes([2; 16]),
+///     deadline: now + std::time::Duration::from_secs(10),
+/// };
+/// let Decision::Insert(record) = decide(None, &request, now, &Policy::new(Window::http())) else { unreachable!() };
+/// assert_eq!(record.lease_until, request.deadline + Policy::MARGIN);
+/// # Ok(()) }
+/// ```
+pub fn decide(existing: Option<&Record>, request: &ClaimRequest, now: EpochMillis, policy: &Policy) -> Decision {
+    let Some(old) = existing else {
+        return Decision::Insert(first(request, None, now, policy));
+    };
+    let lease_runs = old.status == Status::InFlight && now < old.lease_until;
+    if old.owner == request.token && old.status == Status::InFlight {
+        return Decision::Own;
+    }
+    // A running lease always counts, so that a record with a bad expiry cannot admit a second attempt beside the first.
+    if now >= old.expires_at.to_millis() && !lease_runs {
+        return Decision::Expired { from: old.version(), record: first(request, Some(old), now, policy) };
+    }
+    if old.fingerprint != request.fingerprint {
+        return Decision::Mismatch;
+    }
+    match old.status {
+        Status::Completed | Status::Failed => Decision::Replay,
+        Status::Released => Decision::Resume { from: old.version(), record: next(request, old, now, policy) },
+        Status::InFlight if lease_runs => Decision::Conflict { retry_after: retry_after(old.lease_until, now) },
+        Status::InFlight => match policy.abandoned() {
+            OnAbandoned::Rerun => {
+                Decision::TakeOver { from: old.version(), record: next(request, old, now, policy) }
+            }
+            OnAbandoned::Reject => Decision::Uncertain,
+        },
+    }
+}
+
+/// The record of a new generation.
+fn first(request: &ClaimRequest, expired: Option<&Record>, now: EpochMillis, policy: &Policy) -> Record {
+    // Remaining time can be zero or negative (local hosts, late starts); the lease then runs from now.
+    let lease_until = request.deadline.max(now) + policy.margin();
+    let forget_at = (now + policy.window().storage_ttl()).max(lease_until + policy.margin());
+    Record {
+        key: request.key.clone(),
+        status: Status::InFlight,
+        owner: request.token,
+        execution: request.execution,
+        epoch: Epoch::next(expired.map(|record| record.epoch), now),
+        attempt: AttemptNumber::FIRST,
+        lease_until,
+        expires_at: forget_at.ceil_seconds(),
+        fingerprint: request.fingerprint,
+        result: None,
+    }
+}
+
+/// The record of the next attempt in `old`'s generation.
+fn next(request: &ClaimRequest, old: &Record, now: EpochMillis, policy: &Policy) -> Record {
+    Record {
+        execution: old.execution,
+        attempt: old.attempt.next(),
+        ..first(request, Some(old), now, policy)
+    }
+}
+
+/// The rest of a lease, between one second (the unit of HTTP's `Retry-After`) and [`Policy::MAX_RETRY_AFTER`].
+fn retry_after(lease_until: EpochMillis, now: EpochMillis) -> Duration {
+    lease_until.saturating_since(now).clamp(Duration::from_secs(1), Policy::MAX_RETRY_AFTER)
+}
+
+#[cfg(test)]
+mod tests;

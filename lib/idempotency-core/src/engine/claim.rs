@@ -1,0 +1,129 @@
+//! Before the effect: who may run it.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{Engine, Replay};
+use crate::{
+    Attempt, Claim, ClaimRequest, CodecError, Decision, EpochMillis, ExecutionId, Fingerprint, IdempotencyKey,
+    Inserted, Namespace, Operation, OwnerToken, Policy, Record, RecordKey, Replaced, Scope, Store, StoreError,
+    TokenError, decide,
+};
+
+/// How often a claim looks again when the record changes under it. Each round loses against another live request, so
+/// more than a few say that the key is busy.
+const ROUNDS: u32 = 4;
+
+/// Who asks for what, and until when it may run.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The deployment.
+    pub namespace: Namespace,
+    /// The operation.
+    pub operation: Operation,
+    /// The tenant or caller.
+    pub scope: Scope,
+    /// The caller's key.
+    pub key: IdempotencyKey,
+    /// The hash of what is asked.
+    pub fingerprint: Fingerprint,
+    /// When the platform ends this attempt. May be in the past.
+    pub deadline: EpochMillis,
+}
+
+/// What became of a claim.
+#[derive(Debug)]
+pub enum Claimed {
+    /// This attempt owns the key: run the effect, then end the claim.
+    Fresh(Claim),
+    /// The operation ended before: answer this.
+    Replay(Replay),
+    /// Another attempt may be running: do not run, ask again later.
+    Conflict {
+        /// When to ask again.
+        retry_after: Duration,
+    },
+    /// The key was used with another request: a fault of the caller.
+    Mismatch,
+    /// An attempt was lost and nobody knows whether its effect happened: an operator must resolve it.
+    Uncertain,
+}
+
+/// Why a claim could not be decided. The effect must not run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClaimError {
+    /// The store gave no usable answer.
+    #[error("the claim could not be stored")]
+    Store(#[from] StoreError),
+    /// The operation ended, but its stored result cannot be read.
+    #[error("the stored result cannot be read")]
+    Result(#[from] CodecError),
+    /// No owner token could be drawn.
+    #[error("the claim has no owner token")]
+    Token(#[from] TokenError),
+}
+
+impl<S: Store> Engine<S> {
+    /// Claims a key for one attempt.
+    ///
+    /// One request to the store decides in the usual cases (fresh, replay, conflict, mismatch); a takeover takes a
+    /// second one. A replay, conflict, mismatch or uncertain outcome writes nothing.
+    ///
+    /// Dropping the future leaves the key unclaimed or claimed by nobody who runs; in the latter case it counts as
+    /// abandoned when its lease is over.
+    ///
+    /// # Errors
+    ///
+    /// [`ClaimError`] when the store gave no answer that proves who owns the key. The effect must not run then.
+    pub async fn claim(&self, request: &Request, policy: &Policy) -> Result<Claimed, ClaimError> {
+        let claim = ClaimRequest {
+            key: RecordKey::new(&request.namespace, &request.operation, &request.scope, &request.key),
+            fingerprint: request.fingerprint,
+            token: OwnerToken::from_bytes(self.tokens.draw()?),
+            execution: ExecutionId::from_bytes(self.tokens.draw()?),
+            deadline: request.deadline,
+        };
+        let mut existing = None;
+        for _ in 0..ROUNDS {
+            let now = self.now();
+            let within = self.timeouts.for_call(request.deadline, now);
+            match (decide(existing.as_ref(), &claim, now, policy), existing.take()) {
+                (Decision::Insert(record), _) => match self.store.insert_if_absent(&record, within).await? {
+                    Inserted::Inserted => return Ok(self.fresh(request, record)),
+                    Inserted::Exists(old) => existing = Some(old),
+                },
+                (
+                    Decision::TakeOver { from, record }
+                    | Decision::Resume { from, record }
+                    | Decision::Expired { from, record },
+                    _,
+                ) => match self.store.replace(from, &record, within).await? {
+                    Replaced::Replaced => return Ok(self.fresh(request, record)),
+                    Replaced::Differs(old) => existing = old,
+                },
+                (Decision::Own, Some(own)) => return Ok(self.fresh(request, own)),
+                (Decision::Replay, Some(old)) => return Ok(Claimed::Replay(self.replay(old, within).await?)),
+                (Decision::Conflict { retry_after }, _) => return Ok(Claimed::Conflict { retry_after }),
+                (Decision::Mismatch, _) => return Ok(Claimed::Mismatch),
+                (Decision::Uncertain, _) => return Ok(Claimed::Uncertain),
+                // `decide` says `Own` and `Replay` only about a record.
+                (Decision::Own | Decision::Replay, None) => {}
+            }
+        }
+        Ok(Claimed::Conflict { retry_after: Duration::from_secs(1) })
+    }
+
+    /// The handle of a record that a reply has just shown to be this claim's own.
+    fn fresh(&self, request: &Request, record: Record) -> Claimed {
+        let attempt = Attempt {
+            operation: request.operation.clone(),
+            key: request.key.clone(),
+            record_key: record.key.clone(),
+            epoch: record.epoch,
+            number: record.attempt,
+            deadline: request.deadline,
+            clock: Arc::clone(&self.clock),
+        };
+        Claimed::Fresh(Claim::new(attempt, record))
+    }
+}

@@ -1,0 +1,85 @@
+//! The engine: claims a key before the effect and ends the claim after it.
+
+mod claim;
+mod complete;
+mod outcome;
+#[cfg(test)]
+mod tests;
+mod timeouts;
+
+use std::{fmt, sync::Arc};
+
+pub use self::{
+    claim::{ClaimError, Claimed, Request},
+    complete::Completion,
+    outcome::{Outcome, Replay},
+    timeouts::Timeouts,
+};
+use crate::{Clock, EpochMillis, RandomTokens, SystemClock, TokenSource};
+
+/// Runs the protocol over a store.
+///
+/// Cloning is cheap and clones share the store.
+pub struct Engine<S> {
+    store: Arc<S>,
+    clock: Arc<dyn Clock>,
+    tokens: Arc<dyn TokenSource>,
+    timeouts: Timeouts,
+}
+
+impl<S> Engine<S> {
+    /// An engine over `store`, with the system's clock and randomness.
+    pub fn new(store: S) -> Self {
+        Self {
+            store: Arc::new(store),
+            clock: Arc::new(SystemClock),
+            tokens: Arc::new(RandomTokens),
+            timeouts: Timeouts::default(),
+        }
+    }
+
+    /// The same engine with another clock.
+    #[must_use]
+    pub fn with_clock(self, clock: impl Clock) -> Self {
+        Self { clock: Arc::new(clock), ..self }
+    }
+
+    /// The same engine with another source of tokens.
+    #[must_use]
+    pub fn with_tokens(self, tokens: impl TokenSource) -> Self {
+        Self { tokens: Arc::new(tokens), ..self }
+    }
+
+    /// The same engine with other limits on waiting for the store.
+    #[must_use]
+    pub fn with_timeouts(self, timeouts: Timeouts) -> Self {
+        Self { timeouts, ..self }
+    }
+
+    /// The current time by the engine's clock.
+    pub fn now(&self) -> EpochMillis {
+        self.clock.now()
+    }
+
+    /// The store.
+    pub fn store(&self) -> &S {
+        &self.store
+    }
+}
+
+impl<S> Clone for Engine<S> {
+    fn clone(&self) -> Self {
+        Self {
+            store: Arc::clone(&self.store),
+            clock: Arc::clone(&self.clock),
+            tokens: Arc::clone(&self.tokens),
+            timeouts: self.timeouts,
+        }
+    }
+}
+
+impl<S> fmt::Debug for Engine<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("timeouts", &self.timeouts).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,422 @@
+//! The engine against the memory store, with single faults, lost replies and a clock of one's own.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicI64, AtomicU8, Ordering},
+    },
+    time::Duration,
+};
+
+use bytes::Bytes;
+
+use super::*;
+use crate::{
+    Claim, Clock, EpochSeconds, Fingerprint, IdempotencyKey, Inserted, MemoryStore, Namespace, OnAbandoned, Operation,
+    OwnerToken, Policy, Record, RecordKey, Replaced, Scope, Status, Store, StoreError, StoredResult, TokenError,
+    TokenSource, Version, Window,
+};
+
+/// What happens to one call.
+#[derive(Clone, Copy)]
+enum Fault {
+    None,
+    /// The call is not applied and gives no answer.
+    DropBefore,
+    /// The call is applied and its answer is lost.
+    DropAfter,
+    /// The call's first transmission is applied, its answer is lost, and the store repeats it.
+    RepeatAfterLostReply,
+    Refuse,
+}
+
+/// A memory store whose calls fail by a script and are counted.
+#[derive(Default)]
+struct Faulty {
+    inner: MemoryStore,
+    script: Mutex<VecDeque<Fault>>,
+    calls: Mutex<Vec<&'static str>>,
+}
+
+impl Faulty {
+    async fn call<T, F>(&self, name: &'static str, apply: impl Fn() -> F + Send) -> Result<T, StoreError>
+    where
+        T: Send,
+        F: Future<Output = Result<T, StoreError>> + Send,
+    {
+        self.calls.lock().unwrap().push(name);
+        let fault = self.script.lock().unwrap().pop_front().unwrap_or(Fault::None);
+        match fault {
+            Fault::None => apply().await,
+            Fault::DropBefore => Err(StoreError::Unknown("dropped".into())),
+            Fault::DropAfter => {
+                apply().await?;
+                Err(StoreError::Unknown("reply lost".into()))
+            }
+            Fault::RepeatAfterLostReply => {
+                apply().await?;
+                apply().await
+            }
+            Fault::Refuse => Err(StoreError::Refused("refused".into())),
+        }
+    }
+}
+
+impl Store for Faulty {
+    async fn insert_if_absent(&self, record: &Record, within: Duration) -> Result<Inserted, StoreError> {
+        self.call("insert", || self.inner.insert_if_absent(record, within)).await
+    }
+
+    async fn replace(&self, expected: Version, record: &Record, within: Duration) -> Result<Replaced, StoreError> {
+        self.call("replace", || self.inner.replace(expected, record, within)).await
+    }
+
+    async fn put_parts(
+        &self,
+        key: &RecordKey,
+        owner: OwnerToken,
+        parts: &[Bytes],
+        expires_at: EpochSeconds,
+        within: Duration,
+    ) -> Result<(), StoreError> {
+        self.call("put parts", || self.inner.put_parts(key, owner, parts, expires_at, within)).await
+    }
+
+    async fn get_parts(
+        &self,
+        key: &RecordKey,
+        owner: OwnerToken,
+        count: u32,
+        within: Duration,
+    ) -> Result<Option<Vec<Bytes>>, StoreError> {
+        self.call("get parts", || self.inner.get_parts(key, owner, count, within)).await
+    }
+}
+
+#[derive(Clone)]
+struct ManualClock(Arc<AtomicI64>);
+
+impl Clock for ManualClock {
+    fn now(&self) -> EpochMillis {
+        EpochMillis::new(self.0.load(Ordering::SeqCst))
+    }
+}
+
+#[derive(Default)]
+struct CountingTokens(AtomicU8);
+
+impl TokenSource for CountingTokens {
+    fn draw(&self) -> Result<[u8; 16], TokenError> {
+        Ok([self.0.fetch_add(1, Ordering::SeqCst); 16])
+    }
+}
+
+struct World {
+    engine: Engine<Faulty>,
+    clock: ManualClock,
+}
+
+impl World {
+    fn new() -> Self {
+        let clock = ManualClock(Arc::new(AtomicI64::new(1_700_000_000_000)));
+        let engine =
+            Engine::new(Faulty::default()).with_clock(clock.clone()).with_tokens(CountingTokens::default());
+        Self { engine, clock }
+    }
+
+    fn script(&self, faults: impl IntoIterator<Item = Fault>) {
+        *self.engine.store().script.lock().unwrap() = faults.into_iter().collect();
+    }
+
+    fn advance(&self, time: Duration) {
+        self.clock.0.fetch_add(i64::try_from(time.as_millis()).unwrap(), Ordering::SeqCst);
+    }
+
+    fn calls(&self) -> Vec<&'static str> {
+        std::mem::take(&mut *self.engine.store().calls.lock().unwrap())
+    }
+
+    fn request(&self) -> Request {
+        Request {
+            namespace: Namespace::new("dev").unwrap(),
+            operation: Operation::new("charge", 1).unwrap(),
+            scope: Scope::tenant("tenant-7").unwrap(),
+            key: IdempotencyKey::new("order-42").unwrap(),
+            fingerprint: Fingerprint::from_bytes([7; 32]),
+            deadline: self.engine.now() + Duration::from_secs(10),
+        }
+    }
+
+    async fn claim(&self) -> Claimed {
+        self.engine.claim(&self.request(), &Policy::new(Window::http())).await.unwrap()
+    }
+
+    async fn fresh(&self) -> Claim {
+        match self.claim().await {
+            Claimed::Fresh(claim) => claim,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn replay(&self) -> Replay {
+        match self.claim().await {
+            Claimed::Replay(replay) => replay,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn stored(&self) -> Record {
+        let request = self.request();
+        let key = RecordKey::new(&request.namespace, &request.operation, &request.scope, &request.key);
+        self.engine.store().inner.record(&key).unwrap()
+    }
+}
+
+/// Longer than the lease of a claim in this world.
+const PAST_THE_LEASE: Duration = Duration::from_secs(14);
+
+#[tokio::test]
+async fn request_counts_per_path() {
+    let world = World::new();
+    let claim = world.fresh().await;
+    assert!(matches!(world.claim().await, Claimed::Conflict { .. }));
+    assert_eq!(world.calls(), ["insert", "insert"]);
+    assert_eq!(world.engine.complete(claim, Outcome::new("done")).await, Completion::Stored);
+    assert_eq!(world.calls(), ["replace"]);
+    assert_eq!(world.replay().await.body(), Some(&b"done"[..]));
+    assert_eq!(world.calls(), ["insert"]);
+    let other = Request { fingerprint: Fingerprint::from_bytes([8; 32]), ..world.request() };
+    let mismatch = world.engine.claim(&other, &Policy::new(Window::http())).await.unwrap();
+    assert!(matches!(mismatch, Claimed::Mismatch));
+    assert_eq!(world.calls(), ["insert"]);
+}
+
+#[tokio::test]
+async fn falsy_and_empty_results_are_replayed() {
+    for result in ["", "null", "0", "false"] {
+        let world = World::new();
+        let completion = world.engine.complete(world.fresh().await, Outcome::new(result)).await;
+        assert_eq!(completion, Completion::Stored);
+        assert_eq!(world.replay().await.body(), Some(result.as_bytes()));
+    }
+}
+
+#[tokio::test]
+async fn a_claim_whose_reply_was_lost_recognises_itself() {
+    let world = World::new();
+    world.script([Fault::RepeatAfterLostReply]);
+    let claim = world.fresh().await;
+    assert_eq!(world.calls(), ["insert"]);
+    assert_eq!(world.engine.complete(claim, Outcome::new("done")).await, Completion::Stored);
+}
+
+#[tokio::test]
+async fn a_takeover_whose_reply_was_lost_recognises_itself() {
+    let world = World::new();
+    drop(world.fresh().await);
+    world.advance(PAST_THE_LEASE);
+    world.script([Fault::None, Fault::RepeatAfterLostReply]);
+    let claim = world.fresh().await;
+    assert_eq!(claim.attempt().number().get(), 2);
+    assert_eq!(world.engine.complete(claim, Outcome::new("done")).await, Completion::Stored);
+}
+
+#[tokio::test]
+async fn an_unanswered_claim_never_runs() {
+    for fault in [Fault::DropBefore, Fault::DropAfter, Fault::Refuse] {
+        let world = World::new();
+        world.script([fault]);
+        let claimed = world.engine.claim(&world.request(), &Policy::new(Window::http())).await;
+        assert!(matches!(claimed, Err(ClaimError::Store(_))), "{claimed:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_completion_whose_reply_was_lost_is_stored() {
+    for fault in [Fault::RepeatAfterLostReply, Fault::DropAfter, Fault::DropBefore] {
+        let world = World::new();
+        let claim = world.fresh().await;
+        world.script([fault]);
+        assert_eq!(world.engine.complete(claim, Outcome::new("done")).await, Completion::Stored);
+        assert_eq!(world.replay().await.body(), Some(&b"done"[..]));
+    }
+}
+
+#[tokio::test]
+async fn a_completion_without_any_answer_gives_up_and_is_unconfirmed() {
+    let world = World::new();
+    let claim = world.fresh().await;
+    world.calls();
+    world.script([Fault::DropBefore; 64]);
+    let timeouts = Timeouts { completion: Duration::from_millis(400), ..Timeouts::default() };
+    let engine = world.engine.clone().with_timeouts(timeouts);
+    assert_eq!(engine.complete(claim, Outcome::new("done")).await, Completion::Unconfirmed);
+    // At once and after pauses of 50, 100 and (on a machine that is not too slow) no more than 200 ms.
+    assert!((2..=4).contains(&world.calls().len()));
+}
+
+#[tokio::test]
+async fn a_refused_completion_is_not_repeated() {
+    let world = World::new();
+    let claim = world.fresh().await;
+    world.calls();
+    world.script([Fault::Refuse]);
+    assert_eq!(world.engine.complete(claim, Outcome::new("done")).await, Completion::Unconfirmed);
+    assert_eq!(world.calls(), ["replace"]);
+}
+
+#[tokio::test]
+async fn a_slow_owner_does_not_write_over_the_newer_owners_result() {
+    let world = World::new();
+    let slow = world.fresh().await;
+    world.advance(PAST_THE_LEASE);
+    let newer = world.fresh().await;
+    assert!(newer.attempt().epoch() > slow.attempt().epoch());
+    assert_eq!(world.engine.complete(newer, Outcome::new("newer")).await, Completion::Stored);
+    let before = world.stored();
+    match world.engine.complete(slow, Outcome::new("slow")).await {
+        Completion::Superseded(Some(replay)) => assert_eq!(replay.body(), Some(&b"newer"[..])),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(world.stored(), before);
+}
+
+#[tokio::test]
+async fn a_slow_owner_that_fails_late_does_not_release_or_fail_the_newer_owners_record() {
+    for release in [true, false] {
+        let world = World::new();
+        let slow = world.fresh().await;
+        world.advance(PAST_THE_LEASE);
+        let _newer = world.fresh().await;
+        let before = world.stored();
+        let completion = match release {
+            true => world.engine.release(slow).await,
+            false => world.engine.fail(slow, Outcome::new("failed")).await,
+        };
+        assert_eq!(completion, Completion::Superseded(None));
+        assert_eq!(world.stored(), before);
+    }
+}
+
+#[tokio::test]
+async fn a_record_deleted_during_the_run_is_not_half_created() {
+    let world = World::new();
+    let claim = world.fresh().await;
+    let key = claim.record().key.clone();
+    world.engine.store().inner.delete(&key);
+    assert_eq!(world.engine.complete(claim, Outcome::new("done")).await, Completion::Vanished);
+    assert_eq!(world.engine.store().inner.record(&key), None);
+}
+
+#[tokio::test]
+async fn a_released_key_is_claimed_at_once_by_the_next_attempt() {
+    let world = World::new();
+    assert_eq!(world.engine.release(world.fresh().await).await, Completion::Stored);
+    let claim = world.fresh().await;
+    assert_eq!(claim.attempt().number().get(), 2);
+    assert_eq!(claim.record().status, Status::InFlight);
+}
+
+#[tokio::test]
+async fn a_permanent_failure_is_replayed_as_a_failure() {
+    let world = World::new();
+    let completion = world.engine.fail(world.fresh().await, Outcome::new("declined")).await;
+    assert_eq!(completion, Completion::Stored);
+    let replay = world.replay().await;
+    assert!(replay.is_failure());
+    assert_eq!(replay.body(), Some(&b"declined"[..]));
+}
+
+#[tokio::test]
+async fn an_abandoned_attempt_is_uncertain_under_reject() {
+    let world = World::new();
+    let reject = Policy::new(Window::http()).on_abandoned(OnAbandoned::Reject);
+    drop(world.fresh().await);
+    world.advance(PAST_THE_LEASE);
+    let before = world.stored();
+    assert!(matches!(world.engine.claim(&world.request(), &reject).await.unwrap(), Claimed::Uncertain));
+    assert_eq!(world.stored(), before);
+}
+
+#[tokio::test]
+async fn after_the_storage_ttl_a_key_is_new_although_its_record_is_still_there() {
+    let world = World::new();
+    let first = world.fresh().await;
+    let (execution, epoch) = (first.record().execution, first.record().epoch);
+    assert_eq!(world.engine.complete(first, Outcome::new("old")).await, Completion::Stored);
+    world.advance(Window::http().storage_ttl() + Duration::from_secs(1));
+    let second = world.fresh().await;
+    assert_eq!(second.attempt().number().get(), 1);
+    assert_ne!(second.record().execution, execution);
+    assert!(second.record().epoch > epoch);
+}
+
+/// Bytes that do not compress.
+fn noise(length: usize) -> Bytes {
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    (0..length)
+        .map(|_| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state.to_le_bytes()[0]
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn a_large_result_is_stored_beside_a_small_record_and_comes_back() {
+    let world = World::new();
+    let body = noise(6 * 1024 * 1024);
+    assert_eq!(world.engine.complete(world.fresh().await, Outcome::new(body.clone())).await, Completion::Stored);
+    assert!(matches!(world.stored().result, Some(StoredResult::Parts(parts)) if parts.count == 18));
+    assert_eq!(world.calls(), ["insert", "put parts", "replace"]);
+    assert_eq!(world.replay().await.into_body(), Some(body));
+    assert_eq!(world.calls(), ["insert", "get parts"]);
+}
+
+#[tokio::test]
+async fn a_result_that_cannot_be_stored_does_not_lose_the_record() {
+    let world = World::new();
+    let claim = world.fresh().await;
+    world.script([Fault::DropBefore]);
+    let outcome = Outcome::new(noise(100_000)).or_reduced("headers only");
+    assert_eq!(world.engine.complete(claim, outcome).await, Completion::Stored);
+    assert_eq!(world.replay().await.body(), Some(&b"headers only"[..]));
+
+    let world = World::new();
+    let claim = world.fresh().await;
+    world.script([Fault::DropBefore]);
+    assert_eq!(world.engine.complete(claim, Outcome::new(noise(100_000))).await, Completion::Stored);
+    assert_eq!(world.replay().await.body(), None);
+}
+
+#[tokio::test]
+async fn altered_or_missing_parts_are_an_error_and_nothing_runs() {
+    let world = World::new();
+    let body = noise(100_000);
+    assert_eq!(world.engine.complete(world.fresh().await, Outcome::new(body)).await, Completion::Stored);
+    let record = world.stored();
+    for parts in [vec![Bytes::from_static(b"altered")], vec![]] {
+        let store = &world.engine.store().inner;
+        store.put_parts(&record.key, record.owner, &parts, record.expires_at, Duration::ZERO).await.unwrap();
+        let claimed = world.engine.claim(&world.request(), &Policy::new(Window::http())).await;
+        assert!(matches!(claimed, Err(ClaimError::Result(_))), "{claimed:?}");
+    }
+}
+
+#[tokio::test]
+async fn sixteen_concurrent_claims_have_one_owner() {
+    let world = World::new();
+    let claims = std::iter::repeat_with(|| world.claim()).take(16);
+    let mut owners = 0;
+    for claimed in claims {
+        match claimed.await {
+            Claimed::Fresh(_) => owners += 1,
+            Claimed::Conflict { .. } => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(owners, 1);
+}

@@ -1,0 +1,79 @@
+//! The idempotency protocol, without AWS.
+//!
+//! One question is answered for every request: *have we seen this before?* This crate owns the types that
+//! the question is made of ([`IdempotencyKey`], [`Operation`], [`Scope`], [`Fingerprint`], [`Window`],
+//! [`Record`]), the one pure function that answers it ([`decide`]), the [`Store`] contract, and the
+//! [`Engine`] that drives both around a side effect.
+//!
+//! ```
+//! use std::time::Duration;
+//! use idempotency_core::*;
+//!
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let engine = Engine::new(MemoryStore::default());
+//! let operation = Operation::new("charge", 1)?;
+//! let request = Request {
+//!     namespace: Namespace::new("dev")?,
+//!     operation: operation.clone(),
+//!     scope: Scope::tenant("tenant-7")?,
+//!     key: IdempotencyKey::new("8f1e0c1e-order-42")?,
+//!     fingerprint: Fingerprint::builder().json("body", br#"{"amount": 1200}"#).finish(),
+//!     deadline: engine.now() + Duration::from_secs(10),
+//! };
+//! let policy = Policy::new(Window::http());
+//!
+//! let Claimed::Fresh(claim) = engine.claim(&request, &policy).await? else { unreachable!() };
+//! // … the effect happens here, with `claim.attempt().key()` passed on unchanged …
+//! engine.complete(claim, Outcome::new("charged")).await;
+//!
+//! let Claimed::Replay(replay) = engine.claim(&request, &policy).await? else { unreachable!() };
+//! assert_eq!(replay.body(), Some(&b"charged"[..]));
+//! # Ok(()) }
+//! ```
+
+mod attempt;
+mod canonical_json;
+mod claim;
+mod clock;
+mod codec;
+mod decide;
+mod engine;
+mod fingerprint;
+mod hash;
+mod key;
+mod memory;
+mod namespace;
+mod operation;
+mod policy;
+mod record;
+mod record_key;
+mod result;
+mod scope;
+mod store;
+mod time;
+mod token;
+mod window;
+
+pub use attempt::Attempt;
+pub use canonical_json::{CanonicalJsonError, canonical_json};
+pub use claim::Claim;
+pub use clock::{Clock, SystemClock};
+pub use codec::CodecError;
+pub use decide::{ClaimRequest, Decision, decide};
+pub use engine::{ClaimError, Claimed, Completion, Engine, Outcome, Replay, Timeouts};
+pub use fingerprint::{Fingerprint, FingerprintBuilder};
+pub use key::{IdempotencyKey, KeyError};
+pub use memory::MemoryStore;
+pub use namespace::{Namespace, NamespaceError};
+pub use operation::{Operation, OperationError};
+pub use policy::{OnAbandoned, Policy};
+pub use record::{AttemptNumber, Epoch, Record, RecordError, SCHEMA, Status};
+pub use record_key::RecordKey;
+pub use result::{Parts, StoredResult};
+pub use scope::{Scope, ScopeError};
+pub use store::{Inserted, Replaced, Store, StoreError, Version};
+pub use time::{EpochMillis, EpochSeconds};
+pub use token::{ExecutionId, OwnerToken, RandomTokens, TokenError, TokenSource};
+pub use window::{Window, WindowError};
+
+pub use engine::Request;

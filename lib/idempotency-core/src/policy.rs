@@ -1,0 +1,71 @@
+//! What a user chose for an operation.
+
+use std::time::Duration;
+
+use crate::Window;
+
+/// What happens to an abandoned attempt: one that crashed, timed out, panicked or failed without saying how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum OnAbandoned {
+    /// The next request takes the key over once the lease is over and runs the handler again, with the same key to pass
+    /// on. Effects: at most one per attempt, and one in all when the callee honours keys.
+    #[default]
+    Rerun,
+    /// The outcome is *uncertain* and stays so until an operator resolves it. Effects: at most one, whatever clocks,
+    /// freezes and networks do.
+    Reject,
+}
+
+/// The policy of an operation.
+///
+/// ```
+/// use idempotency_core::{OnAbandoned, Policy, Window};
+///
+/// let policy = Policy::new(Window::http()).on_abandoned(OnAbandoned::Reject);
+/// assert_eq!(policy.abandoned(), OnAbandoned::Reject);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    window: Window,
+    on_abandoned: OnAbandoned,
+}
+
+impl Policy {
+    /// How far a lease reaches beyond the platform's deadline, and so how far two machines' clocks may differ.
+    ///
+    /// Three seconds are far above what the Amazon Time Sync Service leaves, and far below the minute after which
+    /// Lambda repeats a failed asynchronous invocation ("How Lambda handles errors and retries with asynchronous
+    /// invocation", AWS Lambda Developer Guide).
+    pub const MARGIN: Duration = Duration::from_secs(3);
+
+    /// The longest `Retry-After` that a conflict advises. Most handlers are done long before their lease is over, so a
+    /// caller should ask again sooner than that; each question costs one write unit.
+    pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(5);
+
+    /// The policy with this window and [`OnAbandoned::Rerun`].
+    pub const fn new(window: Window) -> Self {
+        Self { window, on_abandoned: OnAbandoned::Rerun }
+    }
+
+    /// The same policy with another choice for abandoned attempts.
+    #[must_use]
+    pub const fn on_abandoned(self, on_abandoned: OnAbandoned) -> Self {
+        Self { on_abandoned, ..self }
+    }
+
+    /// The window.
+    pub const fn window(&self) -> Window {
+        self.window
+    }
+
+    /// What happens to an abandoned attempt.
+    pub const fn abandoned(&self) -> OnAbandoned {
+        self.on_abandoned
+    }
+
+    /// How far a lease reaches beyond the platform's deadline.
+    pub const fn margin(&self) -> Duration {
+        Self::MARGIN
+    }
+}

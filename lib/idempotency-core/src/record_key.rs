@@ -1,0 +1,117 @@
+//! Where a record stands in the table.
+
+use std::fmt;
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+
+use crate::{IdempotencyKey, Namespace, Operation, Scope, hash::PartsHasher};
+
+/// The partition key of a record: `{namespace}#{operation}#v{version}#{hash}`.
+///
+/// An operator can read the operation, a policy can limit a function to it by `dynamodb:LeadingKeys`, and nothing
+/// secret or of the caller's choosing is in it: scope, route and key go into the hash only. The hash also spreads
+/// records over partitions.
+///
+/// ```
+/// use idempotency_core::{IdempotencyKey, Namespace, Operation, RecordKey, Scope};
+///
+/// let key = RecordKey::new(
+///     &Namespace::new("prod").unwrap(),
+///     &Operation::new("create-charge", 1).unwrap(),
+///     &Scope::tenant("tenant-7").unwrap(),
+///     &IdempotencyKey::new("order-42").unwrap(),
+/// );
+/// assert!(key.as_str().starts_with("prod#create-charge#v1#"));
+/// ```
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RecordKey(String);
+
+impl RecordKey {
+    /// Computes the partition key. This happens once per request; nothing derives it again after the handler ran.
+    pub fn new(namespace: &Namespace, operation: &Operation, scope: &Scope, key: &IdempotencyKey) -> Self {
+        let hash = PartsHasher::new("idempotency-record-key-v1")
+            .optional(scope.as_tenant())
+            .optional(operation.route())
+            .part(key.as_str().as_bytes())
+            .finish();
+        Self(format!("{}#{operation}#{}", namespace.as_str(), URL_SAFE_NO_PAD.encode(hash)))
+    }
+
+    /// Takes a partition key as it is stored in the table.
+    pub fn from_stored(pk: impl Into<String>) -> Self {
+        Self(pk.into())
+    }
+
+    /// The partition key.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// A key for one named step below this record, to pass to a callee that honours idempotency keys.
+    pub(crate) fn step_key(&self, name: &str) -> String {
+        let hash = PartsHasher::new("idempotency-step-key-v1").part(self.0.as_bytes()).part(name.as_bytes()).finish();
+        URL_SAFE_NO_PAD.encode(hash)
+    }
+}
+
+impl fmt::Debug for RecordKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RecordKey({})", self.0)
+    }
+}
+
+impl fmt::Display for RecordKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record_key(namespace: &str, operation: &Operation, scope: &Scope, key: &str) -> RecordKey {
+        RecordKey::new(&Namespace::new(namespace).unwrap(), operation, scope, &IdempotencyKey::new(key).unwrap())
+    }
+
+    #[test]
+    fn every_part_of_the_identity_separates_records() {
+        let operation = Operation::new("charge", 1).unwrap();
+        let tenant = Scope::tenant("a").unwrap();
+        let keys = [
+            record_key("dev", &operation, &tenant, "k"),
+            record_key("prod", &operation, &tenant, "k"),
+            record_key("dev", &Operation::new("charge", 2).unwrap(), &tenant, "k"),
+            record_key("dev", &Operation::new("refund", 1).unwrap(), &tenant, "k"),
+            record_key("dev", &operation.on_route("POST /charges"), &tenant, "k"),
+            record_key("dev", &operation.on_route("PATCH /charges"), &tenant, "k"),
+            record_key("dev", &operation, &Scope::tenant("b").unwrap(), "k"),
+            record_key("dev", &operation, &Scope::none(), "k"),
+            record_key("dev", &operation, &tenant, "l"),
+        ];
+        for (i, a) in keys.iter().enumerate() {
+            for b in keys.iter().skip(i + 1) {
+                assert_ne!(a, b);
+            }
+        }
+        assert_eq!(keys[0], record_key("dev", &operation, &tenant, "k"));
+    }
+
+    #[test]
+    fn the_stored_form_never_changes() {
+        // Keys in flight during an upgrade must keep their place: this value is a promise.
+        let operation = Operation::new("charge", 1).unwrap().on_route("POST /charges");
+        let key = record_key("dev", &operation, &Scope::tenant("tenant-7").unwrap(), "order-42");
+        assert_eq!(key.as_str(), "dev#charge#v1#Ha316Il6OKsAWPsSzQQPRfJgSFyKkBCly_IgVimuCnM");
+    }
+
+    #[test]
+    fn step_keys_differ_by_step_and_by_record() {
+        let operation = Operation::new("charge", 1).unwrap();
+        let (a, b) =
+            (record_key("dev", &operation, &Scope::none(), "a"), record_key("dev", &operation, &Scope::none(), "b"));
+        assert_ne!(a.step_key("charge-card"), a.step_key("send-mail"));
+        assert_ne!(a.step_key("charge-card"), b.step_key("charge-card"));
+        assert_eq!(a.step_key("charge-card"), a.step_key("charge-card"));
+    }
+}

@@ -1,0 +1,26 @@
+//! How a result is kept with its record.
+
+use bytes::Bytes;
+
+/// A stored result: in the record, or beside it in parts.
+///
+/// The record itself stays small, because a failed conditional write (every replay is one) is billed by the size of the
+/// stored item (DynamoDB Developer Guide, "DynamoDB read and write operations").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoredResult {
+    /// The encoded result: a codec byte, then the bytes.
+    Inline(Bytes),
+    /// The encoded result stands in items of its own.
+    Parts(Parts),
+}
+
+/// Where an encoded result stands that is too large for the record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// In how many items.
+    pub count: u32,
+    /// How many bytes all parts have together.
+    pub length: u64,
+    /// SHA-256 of all parts together.
+    pub sha256: [u8; 32],
+}
