@@ -107,9 +107,7 @@ pub fn decide(existing: Option<&Record>, request: &ClaimRequest, now: EpochMilli
         Status::Released => Decision::Resume { from: old.version(), record: next(request, old, now, policy) },
         Status::InFlight if lease_runs => Decision::Conflict { retry_after: retry_after(old.lease_until, now) },
         Status::InFlight => match policy.abandoned() {
-            OnAbandoned::Rerun => {
-                Decision::TakeOver { from: old.version(), record: next(request, old, now, policy) }
-            }
+            OnAbandoned::Rerun => Decision::TakeOver { from: old.version(), record: next(request, old, now, policy) },
             OnAbandoned::Reject => Decision::Uncertain,
         },
     }
@@ -136,11 +134,7 @@ fn first(request: &ClaimRequest, expired: Option<&Record>, now: EpochMillis, pol
 
 /// The record of the next attempt in `old`'s generation.
 fn next(request: &ClaimRequest, old: &Record, now: EpochMillis, policy: &Policy) -> Record {
-    Record {
-        execution: old.execution,
-        attempt: old.attempt.next(),
-        ..first(request, Some(old), now, policy)
-    }
+    Record { execution: old.execution, attempt: old.attempt.next(), ..first(request, Some(old), now, policy) }
 }
 
 /// The rest of a lease, between one second (the unit of HTTP's `Retry-After`) and [`Policy::MAX_RETRY_AFTER`].

@@ -34,7 +34,11 @@ impl Namespace {
     /// When the text is empty, too long, or has another character than letters, digits, `-`, `_` and `.`.
     pub fn new(namespace: impl Into<String>) -> Result<Self, NamespaceError> {
         let namespace = namespace.into();
-        if is_plain_name(&namespace, Self::MAX_LENGTH) { Ok(Self(namespace)) } else { Err(NamespaceError { namespace }) }
+        if is_plain_name(&namespace, Self::MAX_LENGTH) {
+            Ok(Self(namespace))
+        } else {
+            Err(NamespaceError { namespace })
+        }
     }
 
     /// The namespace's text.

@@ -1,6 +1,6 @@
 //! What is being done: a named, versioned operation.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 /// A named, versioned operation, such as `create-charge` version 1, and for HTTP the route it was called on.
 ///
@@ -16,7 +16,7 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Operation {
-    name: String,
+    name: Cow<'static, str>,
     version: u32,
     route: Option<String>,
 }
@@ -63,7 +63,32 @@ impl Operation {
         if version == 0 {
             return Err(OperationError::VersionZero { name });
         }
-        Ok(Self { name, version, route: None })
+        Ok(Self { name: Cow::Owned(name), version, route: None })
+    }
+
+    /// An operation whose name and version stand in the code. In a `const` a mistake is a compile error.
+    ///
+    /// ```
+    /// use idempotency_core::Operation;
+    ///
+    /// const CHARGE: Operation = Operation::declare("create-charge", 1);
+    /// ```
+    ///
+    /// ```compile_fail
+    /// # use idempotency_core::Operation;
+    /// const CHARGE: Operation = Operation::declare("create#charge", 1);
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// Where [`new`](Self::new) gives an error.
+    pub const fn declare(name: &'static str, version: u32) -> Self {
+        assert!(
+            is_plain_name(name, Self::MAX_NAME_LENGTH),
+            "an operation's name must be 1 to 64 characters out of letters, digits, '-', '_' and '.'"
+        );
+        assert!(version > 0, "an operation's version counts from 1");
+        Self { name: Cow::Borrowed(name), version, route: None }
     }
 
     /// The same operation, called on this route (method and path). Another route is another operation.
@@ -95,10 +120,18 @@ impl fmt::Display for Operation {
 }
 
 /// Whether `name` can stand in a partition key in plain text.
-pub(crate) fn is_plain_name(name: &str, max_length: usize) -> bool {
-    !name.is_empty()
-        && name.len() <= max_length
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+pub(crate) const fn is_plain_name(name: &str, max_length: usize) -> bool {
+    let mut rest = name.as_bytes();
+    if rest.is_empty() || rest.len() > max_length {
+        return false;
+    }
+    while let [byte, others @ ..] = rest {
+        if !byte.is_ascii_alphanumeric() && !matches!(byte, b'-' | b'_' | b'.') {
+            return false;
+        }
+        rest = others;
+    }
+    true
 }
 
 #[cfg(test)]

@@ -1,1 +1,28 @@
+//! The idempotency record on Amazon DynamoDB.
+//!
+//! [`DynamoDbStore`] implements [`idempotency_core::Store`] with conditional puts: one request claims, one completes, and
+//! the old record comes back inside a failed condition, so a replay is one request too.
+//! [`client_from_env`] builds an SDK client with the time limits that the protocol needs.
+//!
+//! ```no_run
+//! use idempotency_core::Engine;
+//! use idempotency_dynamodb::{DynamoDbStore, client_from_env};
+//!
+//! # async fn example() {
+//! let engine = Engine::new(DynamoDbStore::new(client_from_env().await, "idempotency"));
+//! # }
+//! ```
+//!
+//! # Permissions
+//!
+//! A function that claims and completes needs `dynamodb:PutItem` on the table, and `dynamodb:GetItem` to replay results
+//! above 32 KB. Both can be limited to its operations with the condition key `dynamodb:LeadingKeys`.
 
+mod client;
+mod error;
+mod item;
+mod store;
+
+pub use client::{client_from_env, retries, timeouts};
+pub use item::{attribute, record_from_item};
+pub use store::DynamoDbStore;

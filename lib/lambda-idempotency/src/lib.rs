@@ -1,1 +1,54 @@
+//! Effectively-once AWS Lambda functions.
+//!
+//! Clients retry, gateways retry, people double-click: a Lambda function sees the same request more than once. This crate
+//! makes it act on it once. Put [`idempotent`] on a handler, say which [`Operation`] it is and whose keys it gets, and
+//!
+//! * the first request runs the handler and stores its response,
+//! * the same request again gets that response, byte for byte, with `Idempotent-Replayed: true`,
+//! * the same key with another request gets 422, a concurrent duplicate 409 with `Retry-After`,
+//! * a request that cannot be protected (no key, no store) is refused, and the handler does not run.
+//!
+//! ```no_run
+//! use lambda_idempotency::{Attempt, Idempotency, http::Json, idempotent};
+//! use lambda_http::{Error, http::StatusCode, service_fn};
+//! use serde_json::{Value, json};
+//!
+//! #[derive(serde::Deserialize)]
+//! struct Order {
+//!     item: String,
+//! }
+//!
+//! #[idempotent(operation = "create-order", version = 1, scope = jwt_claim("sub"))]
+//! async fn create_order(Json(order): Json<Order>, attempt: Attempt) -> Result<(StatusCode, Value), Error> {
+//!     // The effect. Pass `attempt.key()` on to whatever honours idempotency keys.
+//!     Ok((StatusCode::CREATED, json!({ "item": order.item, "key": attempt.key().as_str() })))
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), Error> {
+//!     let idempotency = Idempotency::from_env().await?;
+//!     lambda_http::run(service_fn(|request| create_order(&idempotency, request))).await
+//! }
+//! ```
+//!
+//! The function needs a table (`template.yaml` has one) and two environment variables: `IDEMPOTENCY_TABLE`, its name, and
+//! `IDEMPOTENCY_NAMESPACE`, which keeps dev, stage and prod apart.
+//!
+//! What is promised about attempts that crash is the operation's choice: [`OnAbandoned`].
 
+mod config;
+pub mod http;
+
+pub use config::{ConfigError, Idempotency};
+pub use idempotency_core::{
+    Attempt, AttemptNumber, Epoch, IdempotencyKey, KeyError, Namespace, OnAbandoned, Operation, Policy, Scope, Store,
+    Window, WindowError,
+};
+pub use idempotency_dynamodb::{DynamoDbStore, client_from_env};
+pub use lambda_idempotency_macros::idempotent;
+
+/// What the expansion of [`idempotent`] needs. Not for hand-written code.
+#[doc(hidden)]
+pub mod __private {
+    pub use lambda_http::{Body, Error, Request, Response, http::Method};
+}

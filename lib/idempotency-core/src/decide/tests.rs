@@ -54,8 +54,7 @@ fn every_row_of_the_protocol() {
     use Status::{Completed, Failed, InFlight, Released};
 
     let stored = |status| Some(with_status(status));
-    let other_request =
-        |status| Some(Record { fingerprint: Fingerprint::from_bytes([8; 32]), ..with_status(status) });
+    let other_request = |status| Some(Record { fingerprint: Fingerprint::from_bytes([8; 32]), ..with_status(status) });
     let end = claimed().expires_at.to_millis();
     let running = CLAIMED_AT + LEASE - MILLI;
     let over = CLAIMED_AT + LEASE;
@@ -116,7 +115,9 @@ fn a_claim_writes_a_lease_beyond_the_deadline_and_an_expiry_beyond_the_lease() {
 fn no_remaining_time_still_gives_a_lease() {
     for deadline in [CLAIMED_AT, CLAIMED_AT - RUN, EpochMillis::new(600_000), EpochMillis::new(i64::MIN)] {
         let request = ClaimRequest { deadline, ..request(1) };
-        let Decision::Insert(record) = decide(None, &request, CLAIMED_AT, &policy(OnAbandoned::Rerun)) else { panic!() };
+        let Decision::Insert(record) = decide(None, &request, CLAIMED_AT, &policy(OnAbandoned::Rerun)) else {
+            panic!()
+        };
         assert_eq!(record.lease_until, CLAIMED_AT + Policy::MARGIN);
     }
 }

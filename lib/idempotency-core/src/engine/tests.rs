@@ -120,8 +120,7 @@ struct World {
 impl World {
     fn new() -> Self {
         let clock = ManualClock(Arc::new(AtomicI64::new(1_700_000_000_000)));
-        let engine =
-            Engine::new(Faulty::default()).with_clock(clock.clone()).with_tokens(CountingTokens::default());
+        let engine = Engine::new(Faulty::default()).with_clock(clock.clone()).with_tokens(CountingTokens::default());
         Self { engine, clock }
     }
 

@@ -19,11 +19,7 @@ pub struct Timeouts {
 
 impl Default for Timeouts {
     fn default() -> Self {
-        Self {
-            call: Duration::from_secs(3),
-            completion: Duration::from_secs(10),
-            overdue: Duration::from_secs(1),
-        }
+        Self { call: Duration::from_secs(3), completion: Duration::from_secs(10), overdue: Duration::from_secs(1) }
     }
 }
 

@@ -1,0 +1,221 @@
+//! The stored layout: one record, one item.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::{primitives::Blob, types::AttributeValue};
+use bytes::Bytes;
+use idempotency_core::{
+    AttemptNumber, Epoch, EpochMillis, EpochSeconds, ExecutionId, Fingerprint, OwnerToken, Parts, Record, RecordError,
+    RecordKey, SCHEMA, Status, StoredResult,
+};
+
+/// An item as the SDK has it.
+pub(crate) type Item = HashMap<String, AttributeValue>;
+
+/// Names of the table's attributes.
+pub mod attribute {
+    /// Partition key (S): `{namespace}#{operation}#v{version}#{hash}`.
+    pub const PK: &str = "pk";
+    /// Sort key (S): `claim` for the record, other values for what belongs to it.
+    pub const SK: &str = "sk";
+    /// Where the key stands (S).
+    pub const STATUS: &str = "status";
+    /// Owner token (B, 16 bytes).
+    pub const OWNER: &str = "owner";
+    /// Generation (B, 16 bytes).
+    pub const EXECUTION: &str = "execution";
+    /// Fencing number (N).
+    pub const EPOCH: &str = "epoch";
+    /// Attempt counter (N), from 1.
+    pub const ATTEMPT: &str = "attempt";
+    /// End of the lease (N, milliseconds since 1970).
+    pub const LEASE_UNTIL: &str = "lease_until";
+    /// From when on the key is new (N, whole seconds since 1970). The table's time to live stands on it.
+    pub const EXPIRES_AT: &str = "expires_at";
+    /// SHA-256 of the request (B, 32 bytes).
+    pub const FINGERPRINT: &str = "fingerprint";
+    /// The result: B (codec byte and bytes), or M pointing to parts.
+    pub const RESULT: &str = "result";
+    /// Version of this layout (N).
+    pub const SCHEMA: &str = "schema";
+    /// One part of a result (B), in an item of its own.
+    pub const PART: &str = "part";
+}
+
+/// Sort key of the record itself.
+pub(crate) const CLAIM: &str = "claim";
+
+/// Sort key of one part of a result. It names the owner, so that a zombie's parts never mix with the newer owner's.
+pub(crate) fn part_sk(owner: OwnerToken, index: usize) -> String {
+    format!("result#{owner}#{index:04}")
+}
+
+/// The item of a record.
+pub(crate) fn item_from_record(record: &Record) -> Item {
+    let mut item = Item::from([
+        (attribute::PK.into(), string(record.key.as_str())),
+        (attribute::SK.into(), string(CLAIM)),
+        (attribute::STATUS.into(), string(record.status.as_str())),
+        (attribute::OWNER.into(), binary(record.owner.as_bytes())),
+        (attribute::EXECUTION.into(), binary(record.execution.as_bytes())),
+        (attribute::EPOCH.into(), number(record.epoch.get())),
+        (attribute::ATTEMPT.into(), number(record.attempt.get())),
+        (attribute::LEASE_UNTIL.into(), number(record.lease_until.get())),
+        (attribute::EXPIRES_AT.into(), number(record.expires_at.get())),
+        (attribute::FINGERPRINT.into(), binary(record.fingerprint.as_bytes())),
+        (attribute::SCHEMA.into(), number(SCHEMA)),
+    ]);
+    if let Some(result) = &record.result {
+        item.insert(attribute::RESULT.into(), result_value(result));
+    }
+    item
+}
+
+fn result_value(result: &StoredResult) -> AttributeValue {
+    match result {
+        StoredResult::Inline(encoded) => binary(encoded),
+        StoredResult::Parts(parts) => AttributeValue::M(HashMap::from([
+            ("count".into(), number(parts.count)),
+            ("length".into(), number(parts.length)),
+            ("sha256".into(), binary(&parts.sha256)),
+        ])),
+    }
+}
+
+/// Reads a record from its item.
+///
+/// # Errors
+///
+/// [`RecordError`] when an attribute is missing or not readable, or the layout is another version's. Such an item is
+/// never treated as absent.
+pub fn record_from_item(item: &HashMap<String, AttributeValue>) -> Result<Record, RecordError> {
+    let fields = Fields(item);
+    let schema = fields.integer(attribute::SCHEMA)?;
+    if schema != i64::from(SCHEMA) {
+        return Err(RecordError::UnknownSchema { found: schema });
+    }
+    let attempt = u32::try_from(fields.integer(attribute::ATTEMPT)?);
+    Ok(Record {
+        key: RecordKey::from_stored(fields.text(attribute::PK)?),
+        status: Status::from_stored(fields.text(attribute::STATUS)?)?,
+        owner: OwnerToken::from_bytes(fields.bytes(attribute::OWNER)?),
+        execution: ExecutionId::from_bytes(fields.bytes(attribute::EXECUTION)?),
+        epoch: Epoch::new(fields.integer(attribute::EPOCH)?),
+        attempt: AttemptNumber::new(attempt.map_err(|_| RecordError::Invalid { attribute: attribute::ATTEMPT })?),
+        lease_until: EpochMillis::new(fields.integer(attribute::LEASE_UNTIL)?),
+        expires_at: EpochSeconds::new(fields.integer(attribute::EXPIRES_AT)?),
+        fingerprint: Fingerprint::from_bytes(fields.bytes(attribute::FINGERPRINT)?),
+        result: item.get(attribute::RESULT).map(stored_result).transpose()?,
+    })
+}
+
+fn stored_result(value: &AttributeValue) -> Result<StoredResult, RecordError> {
+    const INVALID: RecordError = RecordError::Invalid { attribute: attribute::RESULT };
+    match value {
+        AttributeValue::B(encoded) => Ok(StoredResult::Inline(Bytes::copy_from_slice(encoded.as_ref()))),
+        AttributeValue::M(pointer) => {
+            let fields = Fields(pointer);
+            Ok(StoredResult::Parts(Parts {
+                count: fields.integer("count")?.try_into().map_err(|_| INVALID)?,
+                length: fields.integer("length")?.try_into().map_err(|_| INVALID)?,
+                sha256: fields.bytes("sha256")?,
+            }))
+        }
+        _ => Err(INVALID),
+    }
+}
+
+pub(crate) fn string(text: &str) -> AttributeValue {
+    AttributeValue::S(text.to_owned())
+}
+
+pub(crate) fn binary(bytes: &[u8]) -> AttributeValue {
+    AttributeValue::B(Blob::new(bytes))
+}
+
+pub(crate) fn number(value: impl ToString) -> AttributeValue {
+    AttributeValue::N(value.to_string())
+}
+
+/// Typed access to an item's attributes.
+struct Fields<'a>(&'a Item);
+
+impl<'a> Fields<'a> {
+    fn get(&self, attribute: &'static str) -> Result<&'a AttributeValue, RecordError> {
+        self.0.get(attribute).ok_or(RecordError::Missing { attribute })
+    }
+
+    fn text(&self, attribute: &'static str) -> Result<&'a str, RecordError> {
+        let text = self.get(attribute)?.as_s().map_err(|_| RecordError::Invalid { attribute })?;
+        Ok(text)
+    }
+
+    fn integer(&self, attribute: &'static str) -> Result<i64, RecordError> {
+        let digits = self.get(attribute)?.as_n().map_err(|_| RecordError::Invalid { attribute })?;
+        digits.parse().map_err(|_| RecordError::Invalid { attribute })
+    }
+
+    fn bytes<const N: usize>(&self, attribute: &'static str) -> Result<[u8; N], RecordError> {
+        let bytes = self.get(attribute)?.as_b().map_err(|_| RecordError::Invalid { attribute })?;
+        bytes.as_ref().try_into().map_err(|_| RecordError::Invalid { attribute })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(result: Option<StoredResult>) -> Record {
+        Record {
+            key: RecordKey::from_stored("dev#charge#v1#abc"),
+            status: Status::Completed,
+            owner: OwnerToken::from_bytes([1; 16]),
+            execution: ExecutionId::from_bytes([2; 16]),
+            epoch: Epoch::new(1_700_000_000_000),
+            attempt: AttemptNumber::new(3),
+            lease_until: EpochMillis::new(1_700_000_013_000),
+            expires_at: EpochSeconds::new(1_700_172_800),
+            fingerprint: Fingerprint::from_bytes([4; 32]),
+            result,
+        }
+    }
+
+    #[test]
+    fn a_record_survives_the_way_into_an_item_and_back() {
+        let parts = Parts { count: 2, length: 400_000, sha256: [9; 32] };
+        let results =
+            [None, Some(StoredResult::Inline(Bytes::from_static(b"\0done"))), Some(StoredResult::Parts(parts))];
+        for result in results {
+            let record = record(result);
+            assert_eq!(record_from_item(&item_from_record(&record)), Ok(record));
+        }
+    }
+
+    #[test]
+    fn the_expiry_is_an_integer_number_because_anything_else_never_expires() {
+        let item = item_from_record(&record(None));
+        assert_eq!(item[attribute::EXPIRES_AT], AttributeValue::N("1700172800".into()));
+    }
+
+    #[test]
+    fn an_unknown_schema_or_status_is_an_error() {
+        let mut item = item_from_record(&record(None));
+        item.insert(attribute::SCHEMA.into(), number(2));
+        assert_eq!(record_from_item(&item), Err(RecordError::UnknownSchema { found: 2 }));
+        item.insert(attribute::SCHEMA.into(), number(1));
+        item.insert(attribute::STATUS.into(), string("paused"));
+        assert_eq!(record_from_item(&item), Err(RecordError::Invalid { attribute: "status" }));
+    }
+
+    #[test]
+    fn every_missing_or_mistyped_attribute_is_an_error() {
+        let whole = item_from_record(&record(None));
+        for name in whole.keys().filter(|name| *name != attribute::SK) {
+            let mut item = whole.clone();
+            item.remove(name);
+            assert!(matches!(record_from_item(&item), Err(RecordError::Missing { .. })), "{name}");
+            item.insert(name.clone(), AttributeValue::Bool(true));
+            assert!(matches!(record_from_item(&item), Err(RecordError::Invalid { .. })), "{name}");
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The store: conditional puts, and the old record out of a failed condition.
+
+use std::{fmt, future::Future, time::Duration};
+
+use aws_sdk_dynamodb::{
+    Client,
+    operation::put_item::{PutItemError, builders::PutItemFluentBuilder},
+    types::{AttributeValue, ReturnValuesOnConditionCheckFailure},
+};
+use bytes::Bytes;
+use futures::{StreamExt, TryStreamExt, stream};
+use idempotency_core::{EpochSeconds, Inserted, OwnerToken, Record, RecordKey, Replaced, Store, StoreError, Version};
+
+use crate::{
+    error::classify,
+    item::{Item, attribute, binary, item_from_record, number, part_sk, record_from_item, string},
+};
+
+/// How many parts of one result are on their way at a time. A result of Lambda's limit (6 MB) has 18.
+const PARTS_IN_FLIGHT: usize = 8;
+
+/// Records in a DynamoDB table with the partition key `pk` (S), the sort key `sk` (S) and time to live on `expires_at`.
+///
+/// Every write is one `PutItem` of the whole record under a condition, so a record is never half written. The claim needs
+/// no read: `ReturnValuesOnConditionCheckFailure` brings the stored record with the failed condition, free of charge
+/// (DynamoDB Developer Guide, "Condition expressions").
+///
+/// Cloning is cheap; clones share the client.
+#[derive(Clone)]
+pub struct DynamoDbStore {
+    client: Client,
+    table: String,
+}
+
+/// How a conditional put ended.
+enum Put {
+    Written,
+    /// The condition failed; the stored item, if the condition allows for none.
+    Refused(Option<Item>),
+}
+
+impl DynamoDbStore {
+    /// A store on `table`. Makes no request.
+    pub fn new(client: Client, table: impl Into<String>) -> Self {
+        Self { client, table: table.into() }
+    }
+
+    /// The table's name.
+    pub fn table(&self) -> &str {
+        &self.table
+    }
+
+    /// The client.
+    pub const fn client(&self) -> &Client {
+        &self.client
+    }
+
+    fn put(&self, item: Item) -> PutItemFluentBuilder {
+        self.client.put_item().table_name(&self.table).set_item(Some(item))
+    }
+
+    async fn put_if(&self, put: PutItemFluentBuilder, within: Duration) -> Result<Put, StoreError> {
+        let send = put.return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld).send();
+        let error = match limited(within, send).await? {
+            Ok(_) => return Ok(Put::Written),
+            Err(error) => error,
+        };
+        match error.as_service_error() {
+            Some(PutItemError::ConditionalCheckFailedException(failed)) => Ok(Put::Refused(failed.item().cloned())),
+            _ => Err(classify(error)),
+        }
+    }
+
+    async fn get_part(&self, key: &RecordKey, sk: String, within: Duration) -> Result<Option<Bytes>, StoreError> {
+        let get = self
+            .client
+            .get_item()
+            .table_name(&self.table)
+            .key(attribute::PK, string(key.as_str()))
+            .key(attribute::SK, AttributeValue::S(sk))
+            .consistent_read(true)
+            .send();
+        let item = limited(within, get).await?.map_err(classify)?.item;
+        match item.and_then(|mut item| item.remove(attribute::PART)) {
+            Some(AttributeValue::B(part)) => Ok(Some(part.into_inner().into())),
+            _ => Ok(None),
+        }
+    }
+}
+
+impl Store for DynamoDbStore {
+    async fn insert_if_absent(&self, record: &Record, within: Duration) -> Result<Inserted, StoreError> {
+        let put = self
+            .put(item_from_record(record))
+            .condition_expression("attribute_not_exists(#pk)")
+            .expression_attribute_names("#pk", attribute::PK);
+        match self.put_if(put, within).await? {
+            Put::Written => Ok(Inserted::Inserted),
+            Put::Refused(Some(old)) => Ok(Inserted::Exists(record_from_item(&old)?)),
+            // Every DynamoDB returns the item; an engine that does not would make each replay a takeover in the dark.
+            Put::Refused(None) => Err(StoreError::Refused(
+                "the engine did not return the stored item; it must support ReturnValuesOnConditionCheckFailure".into(),
+            )),
+        }
+    }
+
+    async fn replace(&self, expected: Version, record: &Record, within: Duration) -> Result<Replaced, StoreError> {
+        let put = self
+            .put(item_from_record(record))
+            .condition_expression("#owner = :owner AND #status = :status")
+            .expression_attribute_names("#owner", attribute::OWNER)
+            .expression_attribute_names("#status", attribute::STATUS)
+            .expression_attribute_values(":owner", binary(expected.owner.as_bytes()))
+            .expression_attribute_values(":status", string(expected.status.as_str()));
+        match self.put_if(put, within).await? {
+            Put::Written => Ok(Replaced::Replaced),
+            Put::Refused(old) => Ok(Replaced::Differs(old.as_ref().map(record_from_item).transpose()?)),
+        }
+    }
+
+    async fn put_parts(
+        &self,
+        key: &RecordKey,
+        owner: OwnerToken,
+        parts: &[Bytes],
+        expires_at: EpochSeconds,
+        within: Duration,
+    ) -> Result<(), StoreError> {
+        let mut puts = Vec::with_capacity(parts.len());
+        for (index, part) in parts.iter().enumerate() {
+            let put = self.put(Item::from([
+                (attribute::PK.into(), string(key.as_str())),
+                (attribute::SK.into(), string(&part_sk(owner, index))),
+                (attribute::PART.into(), binary(part)),
+                (attribute::EXPIRES_AT.into(), number(expires_at.get())),
+            ]));
+            puts.push(async move { put.send().await.map(drop).map_err(classify) });
+        }
+        limited(within, stream::iter(puts).buffer_unordered(PARTS_IN_FLIGHT).try_collect()).await?
+    }
+
+    async fn get_parts(
+        &self,
+        key: &RecordKey,
+        owner: OwnerToken,
+        count: u32,
+        within: Duration,
+    ) -> Result<Option<Vec<Bytes>>, StoreError> {
+        let gets = (0..count as usize).map(|index| self.get_part(key, part_sk(owner, index), within));
+        let parts: Vec<Option<Bytes>> =
+            limited(within, stream::iter(gets).buffered(PARTS_IN_FLIGHT).try_collect()).await??;
+        Ok(parts.into_iter().collect())
+    }
+}
+
+/// Waits for an answer no longer than `within`.
+async fn limited<T>(within: Duration, answer: impl Future<Output = T>) -> Result<T, StoreError> {
+    tokio::time::timeout(within, answer).await.map_err(|late| StoreError::Unknown(late.into()))
+}
+
+impl fmt::Debug for DynamoDbStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DynamoDbStore").field("table", &self.table).finish_non_exhaustive()
+    }
+}

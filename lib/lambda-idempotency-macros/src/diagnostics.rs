@@ -1,0 +1,47 @@
+//! Every message that the macro gives, in one place.
+
+pub(crate) const OPERATION_MISSING: &str = "say which operation this is: `operation = \"create-charge\"`. The name is part of every stored record; it does not \
+     follow the function's name, so that renaming code never changes the identity of keys in flight";
+
+pub(crate) const VERSION_MISSING: &str = "say which version of the operation this is: `version = 1`. Raise it when the meaning of a request changes, so that new \
+     requests never meet records of the old kind";
+
+pub(crate) const SCOPE_MISSING: &str = "say whose keys a request uses: `scope = jwt_claim(\"sub\")`, `authorizer(\"tenantId\")`, `api_key_id()` or \
+     `header(\"x-tenant-id\")`. Without a scope one caller could read another's stored response; if there is only one caller, \
+     write `scope = none`";
+
+pub(crate) const OPERATION_LITERAL: &str =
+    "the operation must be a string literal of 1 to 64 letters, digits, '-', '_' and '.'";
+
+pub(crate) const VERSION_LITERAL: &str = "the version must be an integer literal from 1 to 4294967295";
+
+pub(crate) const UNKNOWN_ARGUMENT: &str =
+    "unknown argument; `idempotent` takes `operation`, `version`, `scope`, `on_abandoned`, `window` and `methods`";
+
+pub(crate) const TWICE: &str = "this argument stands twice";
+
+pub(crate) const METHODS: &str = "write the methods as a list of their names: `methods = [POST, PATCH]`";
+
+pub(crate) const NOT_A_FUNCTION: &str = "`#[idempotent]` goes on an `async fn`";
+
+pub(crate) const NOT_ASYNC: &str =
+    "an idempotent handler must be an `async fn`: the key is claimed before it and completed after it";
+
+pub(crate) const GENERIC: &str = "an idempotent handler cannot be generic: its stored results belong to one operation. Write one handler per type, or call \
+     `lambda_idempotency::http::run` yourself";
+
+pub(crate) const RECEIVER: &str =
+    "an idempotent handler cannot be a method; take `&self`'s state as a reference argument of a free function";
+
+pub(crate) const MUTABLE_REFERENCE: &str =
+    "shared state must be a shared reference (`&T`): duplicates of a request run concurrently";
+
+pub(crate) const REFERENCE_PATTERN: &str = "give this reference a plain name, so that it can be passed on";
+
+pub(crate) const IMPL_TRAIT: &str =
+    "this argument needs a concrete type: it is read from the request, or is shared state behind a `&`";
+
+pub(crate) const TWO_ATTEMPTS: &str = "a handler has one `Attempt`";
+
+pub(crate) const NO_RESULT: &str =
+    "an idempotent handler returns `Result<R, E>`: the error says what became of the effect (see `Classify`)";

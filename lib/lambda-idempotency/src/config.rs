@@ -1,0 +1,89 @@
+//! The handle that a function's handlers share.
+
+use std::env;
+
+use idempotency_core::{Engine, Namespace, NamespaceError};
+use idempotency_dynamodb::{DynamoDbStore, client_from_env};
+
+/// The handle that a function's handlers share: the store and the namespace. Make one at start-up.
+///
+/// Cloning is cheap; clones share the store's connections.
+#[derive(Debug)]
+pub struct Idempotency<S = DynamoDbStore> {
+    engine: Engine<S>,
+    namespace: Namespace,
+}
+
+/// The function's environment does not say where its records are.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// A variable is missing or empty.
+    #[error("environment variable {variable} is not set: {purpose}")]
+    Missing {
+        /// Its name.
+        variable: &'static str,
+        /// What it is for.
+        purpose: &'static str,
+    },
+    /// The namespace has a character that cannot stand in a partition key.
+    #[error("environment variable {} is not usable", Idempotency::NAMESPACE)]
+    Namespace(#[from] NamespaceError),
+}
+
+impl Idempotency {
+    /// The environment variable with the table's name.
+    pub const TABLE: &str = "IDEMPOTENCY_TABLE";
+
+    /// The environment variable with the namespace.
+    pub const NAMESPACE: &str = "IDEMPOTENCY_NAMESPACE";
+
+    /// A handle from the function's environment: `IDEMPOTENCY_TABLE`, `IDEMPOTENCY_NAMESPACE`, and what the SDK reads
+    /// (region, credentials, `AWS_ENDPOINT_URL_DYNAMODB` for a local engine). Makes no request.
+    ///
+    /// Dropping the future builds nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`] when a variable is missing or unusable. The function should not start then.
+    pub async fn from_env() -> Result<Self, ConfigError> {
+        let table = variable(Self::TABLE, "set it to the name of the idempotency table")?;
+        let namespace = variable(
+            Self::NAMESPACE,
+            "set it to the name of this deployment, such as dev or prod, so that deployments never share records",
+        )?;
+        Ok(Self::new(DynamoDbStore::new(client_from_env().await, table), Namespace::new(namespace)?))
+    }
+}
+
+impl<S> Idempotency<S> {
+    /// A handle over a store of one's own.
+    pub fn new(store: S, namespace: Namespace) -> Self {
+        Self::with_engine(Engine::new(store), namespace)
+    }
+
+    /// A handle over an engine with a clock, tokens or time limits of one's own.
+    pub const fn with_engine(engine: Engine<S>, namespace: Namespace) -> Self {
+        Self { engine, namespace }
+    }
+
+    /// The engine.
+    pub const fn engine(&self) -> &Engine<S> {
+        &self.engine
+    }
+
+    /// The namespace.
+    pub const fn namespace(&self) -> &Namespace {
+        &self.namespace
+    }
+}
+
+impl<S> Clone for Idempotency<S> {
+    fn clone(&self) -> Self {
+        Self { engine: self.engine.clone(), namespace: self.namespace.clone() }
+    }
+}
+
+fn variable(variable: &'static str, purpose: &'static str) -> Result<String, ConfigError> {
+    env::var(variable).ok().filter(|value| !value.trim().is_empty()).ok_or(ConfigError::Missing { variable, purpose })
+}

@@ -1,0 +1,92 @@
+//! What makes an HTTP request this request.
+
+use http::{HeaderMap, header::CONTENT_TYPE};
+use idempotency_core::Fingerprint;
+use lambda_http::Request;
+
+/// The fingerprint over method, path, query and body. A JSON body counts in its canonical form, any other as the decoded
+/// bytes.
+pub(crate) fn fingerprint(request: &Request) -> Fingerprint {
+    let builder = Fingerprint::builder()
+        .bytes("method", request.method().as_str().as_bytes())
+        .bytes("path", request.uri().path().as_bytes());
+    let builder = query(request).into_iter().fold(builder, |builder, (name, value)| {
+        builder.bytes("query name", name.as_bytes()).bytes("query value", value.as_bytes())
+    });
+    let body = request.body().as_ref();
+    match is_json(request.headers()) {
+        true => builder.json("body", body).finish(),
+        false => builder.bytes("body", body).finish(),
+    }
+}
+
+/// The query's pairs, ordered by name. REST APIs and load balancers deliver a map, which `lambda_http` writes back into the
+/// URI in any order; values of one name keep theirs.
+fn query(request: &Request) -> Vec<(&str, &str)> {
+    let pairs = request.uri().query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
+    let mut pairs: Vec<_> = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, ""))).collect();
+    pairs.sort_by_key(|(name, _)| *name);
+    pairs
+}
+
+/// Whether the body is JSON by its content type (`application/json` or a `+json` suffix, RFC 6839). A body without a content
+/// type is tried as JSON, because handlers read it as such too.
+fn is_json(headers: &HeaderMap) -> bool {
+    let Some(content_type) = headers.get(CONTENT_TYPE) else { return true };
+    let essence = content_type.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    essence.eq_ignore_ascii_case("application/json") || essence.to_ascii_lowercase().ends_with("+json")
+}
+
+#[cfg(test)]
+mod tests {
+    use lambda_http::{Body, http, request::from_str};
+
+    use super::*;
+
+    fn request(method: &str, uri: &str, content_type: &str, body: &str) -> Request {
+        http::Request::builder()
+            .method(method)
+            .uri(uri)
+            .header(CONTENT_TYPE, content_type)
+            .body(Body::from(body))
+            .unwrap()
+    }
+
+    fn of(method: &str, uri: &str, content_type: &str, body: &str) -> Fingerprint {
+        fingerprint(&request(method, uri, content_type, body))
+    }
+
+    #[test]
+    fn spelling_of_json_and_order_of_query_names_do_not_count() {
+        let json = "application/json; charset=utf-8";
+        assert_eq!(of("POST", "/c", json, r#"{"a":1,"b":2}"#), of("POST", "/c", json, "{ \"b\": 2.0, \"a\": 1 }"));
+        assert_eq!(of("POST", "/c?a=1&b=2", json, "1"), of("POST", "/c?b=2&a=1", json, "1"));
+        assert_ne!(of("POST", "/c?a=1&a=2", json, "1"), of("POST", "/c?a=2&a=1", json, "1"));
+    }
+
+    #[test]
+    fn the_order_of_a_rest_apis_query_map_does_not_count() {
+        // `lambda_http` builds the URI out of a hash map; a few tries would meet another order.
+        let event = r#"{"resource":"/c","path":"/c","httpMethod":"POST","headers":{},"multiValueHeaders":{},
+            "multiValueQueryStringParameters":{"a":["1","2"],"b":["3"],"c":["4"],"d":["5"]},
+            "requestContext":{"httpMethod":"POST","stage":"prod"},"body":"{}","isBase64Encoded":false}"#;
+        let first = fingerprint(&from_str(event).unwrap());
+        assert!((0..20).all(|_| fingerprint(&from_str(event).unwrap()) == first));
+    }
+
+    #[test]
+    fn method_path_query_and_body_count() {
+        let all = [
+            of("POST", "/c", "application/json", "{}"),
+            of("PATCH", "/c", "application/json", "{}"),
+            of("POST", "/d", "application/json", "{}"),
+            of("POST", "/c?a=1", "application/json", "{}"),
+            of("POST", "/c", "application/json", "[]"),
+            of("POST", "/c", "text/plain", "{}"),
+            of("POST", "/c", "text/plain", "{ }"),
+        ];
+        for (i, a) in all.iter().enumerate() {
+            assert!(all.iter().skip(i + 1).all(|b| a != b), "{i}");
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Idempotent HTTP: API Gateway REST and HTTP APIs, load balancers and function URLs, through `lambda_http`.
+//!
+//! Three ways lead to the same contract: the attribute macro [`idempotent`](crate::idempotent), the tower layer
+//! [`IdempotencyLayer`], and the function [`run`] that both of them call.
+//!
+//! | outcome | response |
+//! |---|---|
+//! | fresh | the handler's response |
+//! | replay | the stored response and `Idempotent-Replayed: true` |
+//! | conflict: another attempt may be running | 409 and `Retry-After` |
+//! | mismatch: the key was used with another request | 422 |
+//! | no key, two keys, not a key | 400 |
+//! | no scope for the caller | 403, or 400 when it is read from a header |
+//! | uncertain: an attempt was lost ([`OnAbandoned::Reject`](crate::OnAbandoned::Reject)) | 500, type `outcome-unknown`, until resolved |
+//! | the store gives no answer | 503 and `Retry-After`; the handler did not run |
+//!
+//! Errors are `application/problem+json` (RFC 9457) and never show stored data.
+
+mod extract;
+mod failure;
+mod fingerprint;
+mod key_header;
+mod layer;
+mod operation;
+mod problem;
+mod run;
+pub mod scope;
+mod stored;
+
+pub use extract::{FromAttempt, FromRequest, Json, Rejection};
+pub use failure::{Classify, Failure};
+pub use key_header::{IDEMPOTENCY_KEY, KeyHeaderError, key_from_headers};
+pub use layer::{IdempotencyLayer, IdempotencyService};
+pub use operation::HttpOperation;
+pub use problem::{Problem, ProblemType};
+pub use run::run;
+pub use scope::ScopeSource;
+pub use stored::{IDEMPOTENT_BODY_OMITTED, IDEMPOTENT_REPLAYED};

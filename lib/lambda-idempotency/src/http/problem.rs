@@ -1,0 +1,169 @@
+//! Errors as `application/problem+json` (RFC 9457).
+
+use std::{error::Error, fmt, time::Duration};
+
+use http::{
+    HeaderValue, StatusCode,
+    header::{ALLOW, CONTENT_TYPE, RETRY_AFTER},
+};
+use lambda_http::{Body, Response};
+use serde_json::json;
+
+/// What kind of problem a request met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ProblemType {
+    /// The request has no idempotency key.
+    KeyMissing,
+    /// The request's key breaks a rule.
+    KeyInvalid,
+    /// The request does not say whose key it uses.
+    ScopeMissing,
+    /// The request cannot be read as what the handler takes.
+    RequestInvalid,
+    /// The handler serves protected methods only.
+    MethodNotAllowed,
+    /// Another attempt with this key may be running.
+    Conflict,
+    /// The key was used with another request.
+    Mismatch,
+    /// An attempt was lost and nobody knows whether its effect happened.
+    OutcomeUnknown,
+    /// The operation ended, but its stored result cannot be read.
+    ResultUnreadable,
+    /// The store gave no answer; nothing was executed.
+    StoreUnavailable,
+    /// The handler says that its effect did not happen and may be tried again.
+    Retryable,
+}
+
+impl ProblemType {
+    /// The last part of the type's URI.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::KeyMissing => "key-missing",
+            Self::KeyInvalid => "key-invalid",
+            Self::ScopeMissing => "scope-missing",
+            Self::RequestInvalid => "request-invalid",
+            Self::MethodNotAllowed => "method-not-allowed",
+            Self::Conflict => "conflict",
+            Self::Mismatch => "mismatch",
+            Self::OutcomeUnknown => "outcome-unknown",
+            Self::ResultUnreadable => "result-unreadable",
+            Self::StoreUnavailable => "store-unavailable",
+            Self::Retryable => "retryable",
+        }
+    }
+
+    /// The status of a response of this type.
+    pub const fn status(self) -> StatusCode {
+        match self {
+            Self::KeyMissing | Self::KeyInvalid | Self::RequestInvalid => StatusCode::BAD_REQUEST,
+            Self::ScopeMissing => StatusCode::FORBIDDEN,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Conflict => StatusCode::CONFLICT,
+            Self::Mismatch => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::OutcomeUnknown | Self::ResultUnreadable => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::StoreUnavailable | Self::Retryable => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    const fn title(self) -> &'static str {
+        match self {
+            Self::KeyMissing => "The request has no idempotency key",
+            Self::KeyInvalid => "The idempotency key is not valid",
+            Self::ScopeMissing => "The request has no scope",
+            Self::RequestInvalid => "The request is not valid",
+            Self::MethodNotAllowed => "The method is not allowed here",
+            Self::Conflict => "A request with this idempotency key is in progress",
+            Self::Mismatch => "This idempotency key was used with another request",
+            Self::OutcomeUnknown => "The outcome of this request is not known",
+            Self::ResultUnreadable => "The stored result cannot be read",
+            Self::StoreUnavailable => "The idempotency store is not available",
+            Self::Retryable => "The operation could not be carried out now",
+        }
+    }
+}
+
+/// A problem, ready to be answered. It never carries stored data or what the caller sent.
+///
+/// ```
+/// use lambda_idempotency::http::{Problem, ProblemType};
+///
+/// let response = Problem::new(ProblemType::RequestInvalid, "amount: must be positive").into_response();
+/// assert_eq!(response.status(), 400);
+/// assert_eq!(response.headers()["content-type"], "application/problem+json");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    kind: ProblemType,
+    status: StatusCode,
+    detail: String,
+    retry_after: Option<Duration>,
+    allow: Option<String>,
+}
+
+impl Problem {
+    /// A problem of this type. `detail` tells the caller what to do, in one sentence.
+    pub fn new(kind: ProblemType, detail: impl Into<String>) -> Self {
+        Self { kind, status: kind.status(), detail: detail.into(), retry_after: None, allow: None }
+    }
+
+    /// The same problem with `Retry-After`, rounded up to whole seconds (RFC 9110 section 10.2.3).
+    #[must_use]
+    pub fn with_retry_after(self, retry_after: Duration) -> Self {
+        Self { retry_after: Some(retry_after), ..self }
+    }
+
+    /// The same problem with another status.
+    #[must_use]
+    pub(crate) fn with_status(self, status: StatusCode) -> Self {
+        Self { status, ..self }
+    }
+
+    /// The same problem with the methods that are allowed.
+    #[must_use]
+    pub(crate) fn with_allow(self, methods: String) -> Self {
+        Self { allow: Some(methods), ..self }
+    }
+
+    /// The type.
+    pub const fn kind(&self) -> ProblemType {
+        self.kind
+    }
+
+    /// The status of the response.
+    pub const fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// The response.
+    pub fn into_response(self) -> Response<Body> {
+        let body = json!({
+            // A name of its own that does not depend on where documentation is published (RFC 9457 section 3.1.1).
+            "type": format!("urn:problem-type:idempotency:{}", self.kind.name()),
+            "title": self.kind.title(),
+            "status": self.status.as_u16(),
+            "detail": self.detail,
+        });
+        let mut response = Response::new(Body::from(body.to_string()));
+        *response.status_mut() = self.status;
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if let Some(retry_after) = self.retry_after {
+            headers.insert(RETRY_AFTER, HeaderValue::from(retry_after.as_millis().div_ceil(1000) as u64));
+        }
+        if let Some(Ok(allow)) = self.allow.map(HeaderValue::try_from) {
+            headers.insert(ALLOW, allow);
+        }
+        response
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind.name(), self.detail)
+    }
+}
+
+impl Error for Problem {}

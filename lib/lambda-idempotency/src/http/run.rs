@@ -1,0 +1,251 @@
+//! One request through the protocol.
+
+use std::{future::Future, time::Duration};
+
+use http::Method;
+use idempotency_core::{Attempt, Claim, ClaimError, Claimed, Completion, EpochMillis, Replay, Store};
+use lambda_http::{Body, Error, IntoResponse, Request, RequestExt, Response};
+
+use super::{
+    Classify, Failure, FromAttempt, HttpOperation, KeyHeaderError, Problem, ProblemType, Rejection,
+    fingerprint::fingerprint,
+    key_header::key_from_headers,
+    stored::{self, StoredResponse},
+};
+use crate::Idempotency;
+
+/// Runs one request through the protocol: the attribute macro and the tower layer are calls of this function.
+///
+/// `extract` reads the handler's arguments before the key is claimed; what it refuses is answered and not stored.
+/// `handler` runs only with proof that this attempt owns the key, or on a method that needs none.
+///
+/// Dropping the future while the handler runs leaves its attempt abandoned.
+///
+/// ```
+/// # use lambda_http::{Body, Error, Request, http};
+/// # use lambda_idempotency::{Attempt, Idempotency, Namespace, Operation, http::{HttpOperation, run, scope}};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Error> {
+/// # let idempotency = Idempotency::new(idempotency_core::MemoryStore::default(), Namespace::new("dev")?);
+/// let operation = HttpOperation::new(Operation::declare("create-order", 1), scope::none());
+/// let request = http::Request::post("/orders").header("idempotency-key", "k-1").body(Body::from("{}"))?;
+///
+/// let response = run(&idempotency, &operation, request, Ok, async |_request: Request, attempt: Attempt| {
+///     Ok::<_, Error>(format!("attempt {}", attempt.number().get()))
+/// })
+/// .await?;
+/// assert_eq!(response.body().as_ref(), b"attempt 1");
+/// # Ok(()) }
+/// ```
+///
+/// # Errors
+///
+/// The handler's error, if it is classified as [`Failure::Abandoned`]. Everything else is a response.
+pub async fn run<S, A, T, F, R, E>(
+    idempotency: &Idempotency<S>,
+    operation: &HttpOperation,
+    request: Request,
+    extract: impl FnOnce(Request) -> Result<A, Rejection>,
+    handler: impl FnOnce(A, T) -> F,
+) -> Result<Response<Body>, Error>
+where
+    S: Store,
+    T: FromAttempt,
+    F: Future<Output = Result<R, E>>,
+    R: IntoResponse,
+    E: Classify,
+{
+    let method = request.method().clone();
+    if !operation.protects(&method) {
+        let arguments = extract(request).and_then(|arguments| Ok((arguments, unprotected(operation, &method)?)));
+        return match arguments {
+            Ok((arguments, attempt)) => deliver(handler(arguments, attempt).await).await,
+            Err(rejection) => Ok(*rejection),
+        };
+    }
+    let claim_request = match claim_request(idempotency, operation, &request) {
+        Ok(claim_request) => claim_request,
+        Err(problem) => return Ok(problem.into_response()),
+    };
+    let arguments = match extract(request) {
+        Ok(arguments) => arguments,
+        Err(rejection) => return Ok(*rejection),
+    };
+    let claimed = idempotency.engine().claim(&claim_request, &operation.policy).await;
+    let outcome = name(&claimed);
+    tracing::info!(operation = %claim_request.operation, outcome, "idempotency");
+    match claimed {
+        Ok(Claimed::Fresh(claim)) => {
+            let attempt = T::from_attempt(Some(claim.attempt().clone()), operation, &method);
+            match attempt {
+                Ok(attempt) => finish(idempotency, claim, handler(arguments, attempt).await).await,
+                // An attempt was given, so nothing refuses it; if something ever does, nothing has run.
+                Err(rejection) => {
+                    let _ = idempotency.engine().release(claim).await;
+                    Ok(*rejection)
+                }
+            }
+        }
+        Ok(Claimed::Replay(replay)) => Ok(replayed(replay)),
+        Ok(Claimed::Conflict { retry_after }) => Ok(conflict(retry_after)),
+        Ok(Claimed::Mismatch) => Ok(Problem::new(
+            ProblemType::Mismatch,
+            "use a new Idempotency-Key for a new request, or repeat the request exactly as it was first sent",
+        )
+        .into_response()),
+        Ok(Claimed::Uncertain) => Ok(Problem::new(
+            ProblemType::OutcomeUnknown,
+            "an earlier attempt was lost and may or may not have taken effect; it will not be repeated, and repeating this \
+             request gives this answer until the operator has resolved it",
+        )
+        .into_response()),
+        Err(error) => Ok(not_claimed(&error).into_response()),
+    }
+}
+
+fn unprotected<T: FromAttempt>(operation: &HttpOperation, method: &Method) -> Result<T, Rejection> {
+    T::from_attempt(None::<Attempt>, operation, method)
+}
+
+/// Key, scope, fingerprint and deadline of a request, computed once.
+fn claim_request<S>(
+    idempotency: &Idempotency<S>,
+    operation: &HttpOperation,
+    request: &Request,
+) -> Result<idempotency_core::Request, Problem> {
+    let key = key_from_headers(request.headers()).map_err(|error| {
+        let kind = match error {
+            KeyHeaderError::Missing => ProblemType::KeyMissing,
+            _ => ProblemType::KeyInvalid,
+        };
+        Problem::new(kind, error.to_string())
+    })?;
+    let route = format!("{} {}", request.method(), request.uri().path());
+    Ok(idempotency_core::Request {
+        namespace: idempotency.namespace().clone(),
+        operation: operation.operation.on_route(route),
+        scope: operation.scope.scope(request)?,
+        key,
+        fingerprint: fingerprint(request),
+        deadline: deadline(idempotency, operation, request),
+    })
+}
+
+/// When the platform ends this invocation; outside Lambda, when the operation's longest run would end.
+fn deadline<S>(idempotency: &Idempotency<S>, operation: &HttpOperation, request: &Request) -> EpochMillis {
+    match request.lambda_context_ref() {
+        Some(context) => EpochMillis::new(i64::try_from(context.deadline).unwrap_or(i64::MAX)),
+        None => idempotency.engine().now() + operation.policy.window().longest_run(),
+    }
+}
+
+/// Ends the claim by what the handler returned, and answers.
+async fn finish<S: Store, R: IntoResponse, E: Classify>(
+    idempotency: &Idempotency<S>,
+    claim: Claim,
+    returned: Result<R, E>,
+) -> Result<Response<Body>, Error> {
+    let engine = idempotency.engine();
+    let failure = match returned {
+        Ok(response) => {
+            let response = StoredResponse::new(response.into_response().await);
+            let completion = engine.complete(claim, response.outcome()).await;
+            return Ok(answer(completion, response));
+        }
+        Err(error) => error.classify(),
+    };
+    match failure {
+        Failure::Retryable { retry_after, source } => {
+            let _ = engine.release(claim).await;
+            Ok(retryable(retry_after, &source))
+        }
+        Failure::Permanent(response) => {
+            let response = StoredResponse::new(*response);
+            let completion = engine.fail(claim, response.outcome()).await;
+            Ok(answer(completion, response))
+        }
+        Failure::Abandoned(error) => {
+            // The claim is dropped: its lease says when the key may be used again.
+            tracing::warn!(record = %claim.record().key, error = error.as_ref() as &dyn std::error::Error, "attempt abandoned");
+            Err(error)
+        }
+    }
+}
+
+/// What the caller gets at the end of an attempt.
+fn answer(completion: Completion, response: StoredResponse) -> Response<Body> {
+    match completion {
+        // The effect happened; an error would invite the caller to repeat it.
+        Completion::Stored | Completion::Vanished | Completion::Unconfirmed => response.into_response(),
+        Completion::Superseded(Some(replay)) => replayed(replay),
+        Completion::Superseded(None) => conflict(Duration::from_secs(1)),
+    }
+}
+
+/// An unprotected request's answer.
+async fn deliver<R: IntoResponse, E: Classify>(returned: Result<R, E>) -> Result<Response<Body>, Error> {
+    match returned {
+        Ok(response) => Ok(response.into_response().await),
+        Err(error) => match error.classify() {
+            Failure::Retryable { retry_after, source } => Ok(retryable(retry_after, &source)),
+            Failure::Permanent(response) => Ok(*response),
+            Failure::Abandoned(error) => Err(error),
+        },
+    }
+}
+
+fn retryable(retry_after: Option<Duration>, source: &Error) -> Response<Body> {
+    tracing::warn!(
+        error = source.as_ref() as &dyn std::error::Error,
+        "the effect did not happen, the caller may retry"
+    );
+    Problem::new(ProblemType::Retryable, "nothing was executed; repeat the request with the same Idempotency-Key")
+        .with_retry_after(retry_after.unwrap_or(Duration::from_secs(1)))
+        .into_response()
+}
+
+fn replayed(replay: Replay) -> Response<Body> {
+    match replay.body() {
+        None => stored::replay_without_head(),
+        Some(body) => stored::replay(body).unwrap_or_else(|| result_unreadable().into_response()),
+    }
+}
+
+fn conflict(retry_after: Duration) -> Response<Body> {
+    Problem::new(ProblemType::Conflict, "wait, then repeat the request with the same Idempotency-Key to get its result")
+        .with_retry_after(retry_after)
+        .into_response()
+}
+
+fn not_claimed(error: &ClaimError) -> Problem {
+    tracing::error!(
+        error = error as &dyn std::error::Error,
+        "the request was refused because it could not be protected"
+    );
+    match error {
+        ClaimError::Result(_) => result_unreadable(),
+        _ => Problem::new(
+            ProblemType::StoreUnavailable,
+            "nothing was executed; repeat the request with the same Idempotency-Key",
+        )
+        .with_retry_after(Duration::from_secs(1)),
+    }
+}
+
+fn result_unreadable() -> Problem {
+    Problem::new(
+        ProblemType::ResultUnreadable,
+        "the operation ended and will not be repeated, but its stored response cannot be read by this version",
+    )
+}
+
+/// The outcome's name, for logs and metrics.
+const fn name(claimed: &Result<Claimed, ClaimError>) -> &'static str {
+    match claimed {
+        Ok(Claimed::Fresh(_)) => "fresh",
+        Ok(Claimed::Replay(_)) => "replay",
+        Ok(Claimed::Conflict { .. }) => "conflict",
+        Ok(Claimed::Mismatch) => "mismatch",
+        Ok(Claimed::Uncertain) => "uncertain",
+        Err(_) => "not_claimed",
+    }
+}

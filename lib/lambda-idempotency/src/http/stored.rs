@@ -1,0 +1,252 @@
+//! Responses on their way into the record and out of it.
+
+use bytes::Bytes;
+use http::{
+    HeaderMap, HeaderName, HeaderValue, StatusCode,
+    header::{self, CONTENT_ENCODING, CONTENT_TYPE},
+};
+use idempotency_core::Outcome;
+use lambda_http::{Body, Response};
+use serde::{Deserialize, Serialize};
+
+/// Response header of a replay.
+pub const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+
+/// Response header of a replay whose body could not be stored.
+pub const IDEMPOTENT_BODY_OMITTED: HeaderName = HeaderName::from_static("idempotent-body-omitted");
+
+const TRUE: HeaderValue = HeaderValue::from_static("true");
+
+/// Headers that belong to one delivery and are not replayed: hop-by-hop fields (RFC 9110 section 7.6.1), the length, which
+/// the platform sets, the date, and cookies, which may have been another session's.
+const OF_ONE_DELIVERY: [HeaderName; 11] = [
+    header::CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+    header::PROXY_AUTHENTICATE,
+    header::TE,
+    header::TRAILER,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+    header::CONTENT_LENGTH,
+    header::DATE,
+    header::SET_COOKIE,
+];
+
+/// A response as it is stored, and what belongs to its first delivery only.
+pub(crate) struct StoredResponse {
+    status: StatusCode,
+    replayed: HeaderMap,
+    delivered_once: HeaderMap,
+    body: Body,
+}
+
+/// The head of a stored response: one line of JSON, before the bytes of the body.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    v: u8,
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: BodyKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum BodyKind {
+    Empty,
+    Text,
+    Binary,
+    Omitted,
+}
+
+/// The version of the stored form of a response.
+const VERSION: u8 = 1;
+
+impl StoredResponse {
+    pub(crate) fn new(response: Response<Body>) -> Self {
+        let (parts, body) = response.into_parts();
+        let (mut replayed, mut delivered_once) = (HeaderMap::new(), HeaderMap::new());
+        let named_by_connection: Vec<String> = connection_options(&parts.headers);
+        for (name, value) in &parts.headers {
+            let once =
+                OF_ONE_DELIVERY.contains(name) || named_by_connection.iter().any(|option| option == name.as_str());
+            if once { &mut delivered_once } else { &mut replayed }.append(name, value.clone());
+        }
+        // Without a type, the platform would take the bytes for text and damage them.
+        if matches!(body, Body::Binary(_))
+            && !replayed.contains_key(CONTENT_TYPE)
+            && !replayed.contains_key(CONTENT_ENCODING)
+        {
+            replayed.insert(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+        }
+        Self { status: parts.status, replayed, delivered_once, body }
+    }
+
+    /// What to store: the whole, or status and headers alone if the whole cannot be stored.
+    pub(crate) fn outcome(&self) -> Outcome {
+        let kind = match self.body {
+            Body::Text(_) => BodyKind::Text,
+            Body::Binary(_) => BodyKind::Binary,
+            _ => BodyKind::Empty,
+        };
+        Outcome::new(self.encode(kind, self.body.as_ref())).or_reduced(self.encode(BodyKind::Omitted, &[]))
+    }
+
+    /// The first delivery: what is stored, and what belongs to this delivery only.
+    pub(crate) fn into_response(self) -> Response<Body> {
+        let mut response = Response::new(self.body);
+        *response.status_mut() = self.status;
+        *response.headers_mut() = self.replayed;
+        response.headers_mut().extend(self.delivered_once);
+        response
+    }
+
+    fn encode(&self, kind: BodyKind, body: &[u8]) -> Bytes {
+        let headers = self.replayed.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
+        let head = Head { v: VERSION, status: self.status.as_u16(), headers, body: kind };
+        // A head of strings and numbers cannot fail to be JSON.
+        let mut bytes = serde_json::to_vec(&head).unwrap_or_default();
+        bytes.push(b'\n');
+        bytes.extend_from_slice(body);
+        bytes.into()
+    }
+}
+
+/// The response of a replay; `None` when the bytes are none that this version wrote.
+pub(crate) fn replay(stored: &[u8]) -> Option<Response<Body>> {
+    let end = stored.iter().position(|byte| *byte == b'\n')?;
+    let (head, body) = stored.split_at(end);
+    let (head, body): (Head, &[u8]) = (serde_json::from_slice(head).ok()?, body.get(1..)?);
+    if head.v != VERSION {
+        return None;
+    }
+    let mut response = Response::new(match head.body {
+        BodyKind::Empty | BodyKind::Omitted => Body::Empty,
+        BodyKind::Text => Body::Text(str::from_utf8(body).ok()?.to_owned()),
+        BodyKind::Binary => Body::Binary(body.to_vec()),
+    });
+    *response.status_mut() = StatusCode::from_u16(head.status).ok()?;
+    let headers = response.headers_mut();
+    for (name, value) in head.headers {
+        headers.append(HeaderName::try_from(name).ok()?, bytes_of(&value)?);
+    }
+    headers.insert(IDEMPOTENT_REPLAYED, TRUE);
+    if head.body == BodyKind::Omitted {
+        headers.insert(IDEMPOTENT_BODY_OMITTED, TRUE);
+    }
+    Some(response)
+}
+
+/// The answer when not even the head of the response could be stored: the effect happened, and that is all we know.
+pub(crate) fn replay_without_head() -> Response<Body> {
+    let mut response = Response::new(Body::Empty);
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    response.headers_mut().insert(IDEMPOTENT_REPLAYED, TRUE);
+    response.headers_mut().insert(IDEMPOTENT_BODY_OMITTED, TRUE);
+    response
+}
+
+/// Fields that `Connection` declares to be hop-by-hop (RFC 9110 section 7.6.1).
+fn connection_options(headers: &HeaderMap) -> Vec<String> {
+    let values = headers.get_all(header::CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).map(|option| option.trim().to_ascii_lowercase()).collect()
+}
+
+/// A header value as text, one character per byte, because field values may be any bytes (RFC 9110 section 5.5).
+fn text(value: &HeaderValue) -> String {
+    value.as_bytes().iter().copied().map(char::from).collect()
+}
+
+fn bytes_of(text: &str) -> Option<HeaderValue> {
+    let bytes: Option<Vec<u8>> = text.chars().map(|character| u8::try_from(character).ok()).collect();
+    HeaderValue::from_bytes(&bytes?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use idempotency_core::{
+        Claimed, Engine, Fingerprint, IdempotencyKey, MemoryStore, Namespace, Operation, Policy, Request, Scope, Window,
+    };
+    use std::time::Duration;
+
+    use super::*;
+
+    /// Stores a response through the engine and reads the replay, as a second request would.
+    async fn stored_and_replayed(response: Response<Body>) -> (Response<Body>, Response<Body>) {
+        let engine = Engine::new(MemoryStore::default());
+        let request = Request {
+            namespace: Namespace::new("dev").unwrap(),
+            operation: Operation::declare("test", 1),
+            scope: Scope::none(),
+            key: IdempotencyKey::new("k").unwrap(),
+            fingerprint: Fingerprint::from_bytes([0; 32]),
+            deadline: engine.now() + Duration::from_secs(10),
+        };
+        let policy = Policy::new(Window::http());
+        let Claimed::Fresh(claim) = engine.claim(&request, &policy).await.unwrap() else { panic!() };
+        let stored = StoredResponse::new(response);
+        let _ = engine.complete(claim, stored.outcome()).await;
+        let Claimed::Replay(replayed) = engine.claim(&request, &policy).await.unwrap() else { panic!() };
+        (stored.into_response(), replay(replayed.body().unwrap()).unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_replay_equals_the_first_delivery_but_for_one_header() {
+        for body in
+            [Body::Empty, Body::Text("grüße\n".into()), Body::Binary(vec![0, b'\n', 0xff]), Body::Text(String::new())]
+        {
+            let response = Response::builder()
+                .status(201)
+                .header("content-type", "image/png")
+                .header("location", "/charges/1")
+                .header("link", "</a>; rel=a")
+                .header("link", "</b>; rel=b")
+                .header("x-raw", HeaderValue::from_bytes(b"caf\xe9").unwrap())
+                .body(body)
+                .unwrap();
+            let (first, mut replayed) = stored_and_replayed(response).await;
+            assert_eq!(replayed.headers_mut().remove(IDEMPOTENT_REPLAYED), Some(TRUE));
+            assert_eq!(replayed.status(), first.status());
+            assert_eq!(replayed.headers(), first.headers());
+            assert_eq!(replayed.body(), first.body());
+        }
+    }
+
+    #[tokio::test]
+    async fn cookies_dates_and_hop_by_hop_headers_are_delivered_once() {
+        let response = Response::builder()
+            .header("set-cookie", "session=1")
+            .header("date", "Sun, 29 Nov 2026 19:00:00 GMT")
+            .header("connection", "close, X-Hop")
+            .header("x-hop", "1")
+            .header("x-kept", "1")
+            .body(Body::Empty)
+            .unwrap();
+        let (first, replayed) = stored_and_replayed(response).await;
+        assert_eq!(first.headers()["set-cookie"], "session=1");
+        let names: Vec<_> = replayed.headers().keys().map(HeaderName::as_str).collect();
+        assert_eq!(names, ["x-kept", "idempotent-replayed"]);
+    }
+
+    #[tokio::test]
+    async fn bytes_without_a_type_are_not_taken_for_text() {
+        let (first, replayed) = stored_and_replayed(Response::new(Body::Binary(vec![0xff, 0xfe]))).await;
+        assert_eq!(first.headers()[CONTENT_TYPE], "application/octet-stream");
+        assert_eq!(replayed.headers()[CONTENT_TYPE], "application/octet-stream");
+    }
+
+    #[test]
+    fn a_replay_says_when_the_body_could_not_be_stored() {
+        let stored = StoredResponse::new(Response::new(Body::Text("large".into())));
+        let replayed = replay(&stored.encode(BodyKind::Omitted, &[])).unwrap();
+        assert_eq!(replayed.headers()[IDEMPOTENT_BODY_OMITTED], "true");
+        assert_eq!(replayed.body(), &Body::Empty);
+    }
+
+    #[test]
+    fn foreign_bytes_are_no_response() {
+        for bytes in [&b""[..], b"no newline", b"{}\n", br#"{"v":2,"status":200,"headers":[],"body":"empty"}"#] {
+            assert!(replay(bytes).is_none(), "{bytes:?}");
+        }
+    }
+}
