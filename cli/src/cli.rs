@@ -1,0 +1,164 @@
+//! The command line.
+
+use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::{CliError, DynamoDb, StackOptions, build, demo, invoke, local};
+
+/// Effectively-once AWS Lambda functions: see them work, run them locally, invoke one.
+#[derive(Debug, Parser)]
+#[command(name = "idempotency", version, about)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+
+    /// Do not build the functions first, as is done when this runs under `cargo run`.
+    #[arg(long, global = true)]
+    no_build: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Send one charge many times, kill a sandbox, and count what was charged (the default).
+    Demo,
+    /// Run API, DynamoDB and payment provider on loopback until Ctrl-C or SIGTERM.
+    Local(Local),
+    /// Invoke one function with a raw event and print its response.
+    Invoke(Invoke),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Local {
+    /// Where the HTTP API listens; port 0 takes any free one.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:3000")]
+    http: SocketAddr,
+
+    #[command(flatten)]
+    dynamodb: DynamoDbArguments,
+
+    /// Where the payment provider listens.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    provider: SocketAddr,
+
+    /// What happens to a request whose attempt was lost.
+    #[arg(long, value_name = "POLICY", default_value = "rerun", value_parser = ["rerun", "reject"])]
+    on_abandoned: String,
+
+    /// Print the addresses as one JSON object on one line.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Invoke {
+    /// The function's name, such as payments-api.
+    pub(crate) function: String,
+
+    /// The file with the event; `-` reads standard input.
+    #[arg(value_name = "EVENT.json")]
+    pub(crate) event: PathBuf,
+
+    /// The DynamoDB to use instead of an empty embedded one, such as the one that `local` runs.
+    #[arg(long, value_name = "URL")]
+    endpoint_url: Option<String>,
+
+    /// The payment provider to use instead of an empty one, such as the one that `local` runs.
+    #[arg(long, value_name = "URL")]
+    provider_url: Option<String>,
+}
+
+#[derive(Debug, Args)]
+struct DynamoDbArguments {
+    /// Where the embedded DynamoDB listens; or the URL of a running DynamoDB, such as DynamoDB Local, to use instead.
+    #[arg(long, value_name = "ADDR|URL", default_value = "127.0.0.1:0", value_parser = dynamodb)]
+    dynamodb: DynamoDb,
+
+    /// The URL of a running DynamoDB, such as DynamoDB Local, to use instead of the embedded one.
+    #[arg(long, value_name = "URL", conflicts_with = "dynamodb", value_parser = endpoint)]
+    endpoint_url: Option<DynamoDb>,
+}
+
+fn dynamodb(text: &str) -> Result<DynamoDb, String> {
+    match text.parse() {
+        Ok(address) => Ok(DynamoDb::Embedded(address)),
+        Err(_) => endpoint(text).map_err(|_| "expected an address such as 127.0.0.1:8000, or a URL".to_owned()),
+    }
+}
+
+fn endpoint(text: &str) -> Result<DynamoDb, String> {
+    let url = reqwest::Url::parse(text).map_err(|error| error.to_string())?;
+    match url.scheme() {
+        "http" | "https" if url.has_host() => Ok(DynamoDb::Endpoint(text.to_owned())),
+        _ => Err("expected a URL such as http://127.0.0.1:8000".to_owned()),
+    }
+}
+
+impl Cli {
+    /// Runs the command.
+    ///
+    /// Dropping the future ends everything that it started.
+    ///
+    /// # Errors
+    ///
+    /// [`CliError`], to be told in one line.
+    pub async fn run(self) -> Result<ExitCode, CliError> {
+        // Fails when a provider is installed already, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        if !self.no_build {
+            build::functions().await?;
+        }
+        match self.command.unwrap_or(Command::Demo) {
+            Command::Demo => demo::run().await,
+            Command::Local(arguments) => local::run(arguments).await,
+            Command::Invoke(arguments) => invoke::run(arguments).await,
+        }
+    }
+}
+
+impl Local {
+    pub(crate) fn options(&self) -> StackOptions {
+        StackOptions {
+            http: self.http,
+            dynamodb: self.dynamodb.endpoint_url.clone().unwrap_or_else(|| self.dynamodb.dynamodb.clone()),
+            provider: self.provider,
+            ..StackOptions::default()
+        }
+        .env("ON_ABANDONED", &self.on_abandoned)
+    }
+}
+
+impl Invoke {
+    pub(crate) fn options(&self) -> StackOptions {
+        let options = StackOptions { function: self.function.clone(), ..StackOptions::default() };
+        let options = match &self.endpoint_url {
+            Some(url) => StackOptions { dynamodb: DynamoDb::Endpoint(url.clone()), ..options },
+            None => options,
+        };
+        match &self.provider_url {
+            Some(url) => options.env("PAYMENT_PROVIDER_URL", url),
+            None => options,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn dynamodb_is_an_address_or_a_url() {
+        assert!(matches!(dynamodb("127.0.0.1:8000"), Ok(DynamoDb::Embedded(_))));
+        assert!(matches!(dynamodb("http://127.0.0.1:8000"), Ok(DynamoDb::Endpoint(_))));
+        for text in ["8000", "localhost", "ftp://localhost"] {
+            assert!(dynamodb(text).unwrap_err().contains("expected an address"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What can go wrong on the command line.
+
+use std::{error::Error, io, path::PathBuf};
+
+use idempotency_testkit::{
+    FunctionBinaryError, NotInTime,
+    dynamodb::DynamoDbError,
+    fault_proxy::FaultProxyError,
+    http_front::HttpFrontError,
+    lambda::{FunctionError, InvokeError},
+    payment_provider::PaymentProviderError,
+};
+
+/// What can go wrong on the command line. Each is told in one line that says what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CliError {
+    /// The local DynamoDB.
+    #[error(transparent)]
+    DynamoDb(#[from] DynamoDbError),
+    /// The proxy in front of it.
+    #[error(transparent)]
+    FaultProxy(#[from] FaultProxyError),
+    /// The local API Gateway.
+    #[error(transparent)]
+    HttpFront(#[from] HttpFrontError),
+    /// The local payment provider.
+    #[error(transparent)]
+    PaymentProvider(#[from] PaymentProviderError),
+    /// The local Lambda.
+    #[error(transparent)]
+    Function(#[from] FunctionError),
+    /// The function's binary.
+    #[error(transparent)]
+    FunctionBinary(#[from] FunctionBinaryError),
+    /// There is no such function.
+    #[error("there is no function {name:?}; there is {known}")]
+    UnknownFunction {
+        /// What was asked for.
+        name: String,
+        /// The functions that there are.
+        known: String,
+    },
+    /// `cargo build` did not end well.
+    #[error("the functions could not be built: `cargo build` {0}")]
+    Build(String),
+    /// The event could not be read.
+    #[error("cannot read the event {}", .path.display())]
+    ReadEvent {
+        /// Where it was looked for.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The event is not JSON.
+    #[error("the event {} is not JSON", .path.display())]
+    EventNotJson {
+        /// Where it was read from.
+        path: PathBuf,
+        /// Line and column.
+        source: serde_json::Error,
+    },
+    /// The invocation failed.
+    #[error("{function} failed")]
+    Invoke {
+        /// The function's name.
+        function: String,
+        /// How it failed.
+        source: InvokeError,
+    },
+    /// A local HTTP request failed.
+    #[error("a request to the local API failed")]
+    Http(#[from] reqwest::Error),
+    /// Something that the demo waited for did not happen.
+    #[error("the demo waited in vain for {what}")]
+    Waited {
+        /// What it waited for.
+        what: &'static str,
+        /// For how long.
+        source: NotInTime,
+    },
+    /// Signals cannot be listened to, or output cannot be written.
+    #[error("the operating system refused")]
+    Io(#[from] io::Error),
+}
+
+impl CliError {
+    /// The error and its causes in one line.
+    pub fn in_one_line(&self) -> String {
+        let mut line = self.to_string();
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            let text = error.to_string();
+            // Some errors already tell their cause.
+            if !line.contains(&text) {
+                line.push_str(": ");
+                line.push_str(&text);
+            }
+            cause = error.source();
+        }
+        line.replace('\n', " ")
+    }
+}

@@ -1,0 +1,49 @@
+//! `idempotency local`.
+
+use std::process::ExitCode;
+
+use serde_json::json;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::{CliError, Stack, cli::Local};
+
+/// Runs the stack until it is told to stop.
+pub(crate) async fn run(arguments: Local) -> Result<ExitCode, CliError> {
+    // Before anything is started, so that no signal finds it half set up.
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let stack = Stack::start(arguments.options()).await?;
+    print!("{}", if arguments.json { addresses(&stack) } else { guide(&stack) });
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    stack.stop().await;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn addresses(stack: &Stack) -> String {
+    let addresses = json!({
+        "http": stack.url(),
+        "dynamodb": stack.dynamodb_url(),
+        "table": Stack::TABLE,
+        "provider": stack.provider().url(),
+    });
+    format!("{addresses}\n")
+}
+
+fn guide(stack: &Stack) -> String {
+    let (http, dynamodb, table, provider) = (stack.url(), stack.dynamodb_url(), Stack::TABLE, stack.provider().url());
+    format!(
+        r#"HTTP API          {http}
+DynamoDB          {dynamodb}  (table {table})
+payment provider  {provider}  (what was charged: {provider}/ledger)
+
+Send a charge, then send it again:
+
+  curl -i {http}/charges -H 'x-tenant-id: tenant-7' -H 'Idempotency-Key: order-42' \
+    -H 'content-type: application/json' -d '{{"amount": 1200, "currency": "EUR", "customer": "cus_42"}}'
+
+Ctrl-C stops.
+"#
+    )
+}

@@ -1,0 +1,62 @@
+//! What the function needs, from its environment.
+
+use std::env;
+
+use lambda_http::Error;
+use lambda_idempotency::{Idempotency, OnAbandoned};
+
+use crate::{charges::Charges, provider::Provider};
+
+/// What the handlers share.
+pub(crate) struct App {
+    pub(crate) idempotency: Idempotency,
+    pub(crate) provider: Provider,
+    pub(crate) charges: Charges,
+}
+
+impl App {
+    /// # Errors
+    ///
+    /// When a variable is missing or has a value that means nothing: the function does not start then.
+    pub(crate) async fn from_env() -> Result<Self, Error> {
+        let idempotency = Idempotency::from_env().await?;
+        // One client for both tables: its connections are shared.
+        let client = idempotency.engine().store().client().clone();
+        parse_on_abandoned(env::var("ON_ABANDONED").ok().as_deref())?;
+        Ok(Self {
+            charges: Charges::new(client, variable("CHARGES_TABLE")?),
+            provider: Provider::new(&variable("PAYMENT_PROVIDER_URL")?)?,
+            idempotency,
+        })
+    }
+}
+
+/// The function's choice for lost attempts. `App::from_env` has refused what cannot be read.
+pub(crate) fn on_abandoned() -> OnAbandoned {
+    parse_on_abandoned(env::var("ON_ABANDONED").ok().as_deref()).unwrap_or(OnAbandoned::Reject)
+}
+
+fn parse_on_abandoned(value: Option<&str>) -> Result<OnAbandoned, Error> {
+    match value {
+        None | Some("" | "rerun") => Ok(OnAbandoned::Rerun),
+        Some("reject") => Ok(OnAbandoned::Reject),
+        Some(other) => Err(format!("ON_ABANDONED is {other:?}; it must be rerun or reject").into()),
+    }
+}
+
+fn variable(name: &str) -> Result<String, Error> {
+    let value = env::var(name).unwrap_or_default();
+    if value.trim().is_empty() { Err(format!("environment variable {name} is not set").into()) } else { Ok(value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_known_policies_are_taken() {
+        assert_eq!(parse_on_abandoned(None).unwrap(), OnAbandoned::Rerun);
+        assert_eq!(parse_on_abandoned(Some("reject")).unwrap(), OnAbandoned::Reject);
+        assert!(parse_on_abandoned(Some("Reject")).unwrap_err().to_string().contains("must be rerun or reject"));
+    }
+}

@@ -1,0 +1,33 @@
+//! `POST /charges` and `GET /charges/{id}`: a charge is made once, however often it is sent.
+//!
+//! The tenant is the `sub` claim of the caller's JWT. The caller's key goes on to the payment provider unchanged, under
+//! the tenant's own account, so that an attempt that follows a lost one finds the charge instead of making a second.
+//!
+//! # Environment
+//!
+//! | variable | meaning |
+//! |---|---|
+//! | `IDEMPOTENCY_TABLE` | table of the idempotency records |
+//! | `IDEMPOTENCY_NAMESPACE` | this deployment's name |
+//! | `CHARGES_TABLE` | table of the charges |
+//! | `PAYMENT_PROVIDER_URL` | where the payment provider is |
+//! | `ON_ABANDONED` | `rerun` (default), or `reject` for a provider without idempotency keys |
+
+mod charge;
+mod charges;
+mod config;
+mod create;
+mod provider;
+mod routes;
+mod show;
+
+use lambda_http::{Error, run, service_fn, tracing};
+
+use crate::config::App;
+
+#[tokio::main]
+async fn main() -> Result<(), Error> {
+    tracing::init_default_subscriber();
+    let app = App::from_env().await?;
+    run(service_fn(|request| routes::route(&app, request))).await
+}

@@ -1,0 +1,135 @@
+//! The payment provider, over HTTP.
+
+use std::time::Duration;
+
+use lambda_http::Error;
+use lambda_idempotency::{
+    Attempt,
+    http::{Classify, Failure, Problem, ProblemType},
+};
+use reqwest::{StatusCode, Url};
+use serde::Deserialize;
+
+use crate::charge::NewCharge;
+
+/// The longest wait for the provider where the platform sets no nearer limit.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+
+/// What is kept of the invocation's time for storing the outcome.
+const RESERVE: Duration = Duration::from_millis(500);
+
+/// The provider's client. Connections are kept between invocations.
+pub(crate) struct Provider {
+    http: reqwest::Client,
+    charges: Url,
+}
+
+/// What the provider did.
+pub(crate) enum Charged {
+    /// It charged, now or at an earlier attempt with the same key.
+    Succeeded { transaction: String },
+    /// It refused the card, and will again under this key.
+    Declined { code: String },
+}
+
+#[derive(Deserialize)]
+struct Transaction {
+    id: String,
+}
+
+#[derive(Deserialize)]
+struct Refusal {
+    error: RefusalDetail,
+}
+
+#[derive(Deserialize)]
+struct RefusalDetail {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    code: Option<String>,
+}
+
+/// Why it is not known that the provider charged.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ProviderError {
+    /// The request never left, so nothing was charged.
+    #[error("the payment provider cannot be reached")]
+    Unreachable(#[source] reqwest::Error),
+    /// The provider is working on this key for another attempt.
+    #[error("the payment provider is still working on this key")]
+    InProgress,
+    /// The request left and no usable answer came: the charge may have been made.
+    #[error("the payment provider gave no usable answer")]
+    NoAnswer(#[source] reqwest::Error),
+    /// The provider failed: the charge may have been made.
+    #[error("the payment provider failed with status {0}")]
+    Failed(StatusCode),
+    /// The provider refuses the request as it is.
+    #[error("the payment provider refuses the request as {0}")]
+    Refused(String),
+}
+
+impl Provider {
+    pub(crate) fn new(url: &str) -> Result<Self, Error> {
+        // An error means that a provider is installed already, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let url = Url::parse(url).map_err(|error| format!("PAYMENT_PROVIDER_URL is not a URL: {error}"))?;
+        Ok(Self { http: reqwest::Client::builder().build()?, charges: url.join("v1/charges")? })
+    }
+
+    /// Charges under the caller's key, in the tenant's account.
+    ///
+    /// # Errors
+    ///
+    /// [`ProviderError`] says whether a charge may have been made.
+    pub(crate) async fn charge(&self, charge: &NewCharge, attempt: &Attempt) -> Result<Charged, ProviderError> {
+        let wait = match attempt.remaining().saturating_sub(RESERVE) {
+            Duration::ZERO => LONGEST_WAIT,
+            remaining => remaining.min(LONGEST_WAIT),
+        };
+        let response = self
+            .http
+            .post(self.charges.clone())
+            .timeout(wait)
+            .header("Idempotency-Key", attempt.key().as_str())
+            .header("Stripe-Account", attempt.scope().as_tenant().unwrap_or_default())
+            .json(charge)
+            .send()
+            .await
+            .map_err(|error| match error.is_connect() || error.is_builder() {
+                true => ProviderError::Unreachable(error),
+                false => ProviderError::NoAnswer(error),
+            })?;
+        match response.status() {
+            status if status.is_success() => {
+                let Transaction { id } = response.json().await.map_err(ProviderError::NoAnswer)?;
+                Ok(Charged::Succeeded { transaction: id })
+            }
+            StatusCode::PAYMENT_REQUIRED => {
+                let Refusal { error } = response.json().await.map_err(ProviderError::NoAnswer)?;
+                Ok(Charged::Declined { code: error.code.unwrap_or(error.kind) })
+            }
+            StatusCode::CONFLICT => Err(ProviderError::InProgress),
+            status if status.is_client_error() => {
+                let Refusal { error } = response.json().await.map_err(ProviderError::NoAnswer)?;
+                Err(ProviderError::Refused(error.kind))
+            }
+            status => Err(ProviderError::Failed(status)),
+        }
+    }
+}
+
+impl Classify for ProviderError {
+    fn classify(self) -> Failure {
+        match self {
+            Self::Unreachable(_) => Failure::Retryable { retry_after: None, source: self.into() },
+            Self::InProgress => Failure::Retryable { retry_after: Some(Duration::from_secs(1)), source: self.into() },
+            Self::NoAnswer(_) | Self::Failed(_) => Failure::Abandoned(self.into()),
+            Self::Refused(_) => {
+                let problem = Problem::new(ProblemType::RequestInvalid, self.to_string());
+                Failure::Permanent(Box::new(problem.into_response()))
+            }
+        }
+    }
+}
