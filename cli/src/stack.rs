@@ -15,6 +15,8 @@ use idempotency_testkit::{
     payment_provider::PaymentProvider,
 };
 
+use lambda_idempotency::Idempotency;
+
 use crate::CliError;
 
 /// The ready-made functions.
@@ -135,8 +137,8 @@ impl Stack {
             .concurrency(options.concurrency)
             .logs(options.logs)
             .env("AWS_ENDPOINT_URL_DYNAMODB", proxy.endpoint_url())
-            .env("IDEMPOTENCY_TABLE", Self::TABLE)
-            .env("IDEMPOTENCY_NAMESPACE", Self::NAMESPACE)
+            .env(Idempotency::TABLE, Self::TABLE)
+            .env(Idempotency::NAMESPACE, Self::NAMESPACE)
             .env("CHARGES_TABLE", Self::CHARGES_TABLE)
             .env("PAYMENT_PROVIDER_URL", provider.url());
         let config = options.environment.iter().fold(config, |config, (name, value)| config.env(name, value));

@@ -2,12 +2,13 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use crate::{AttemptNumber, Clock, Epoch, EpochMillis, IdempotencyKey, Operation, RecordKey};
+use crate::{AttemptNumber, Clock, Epoch, EpochMillis, IdempotencyKey, Operation, RecordKey, Scope};
 
 /// What a handler sees of its claim: the key to pass on, which attempt this is, and how much time is left.
 #[derive(Clone)]
 pub struct Attempt {
     pub(crate) operation: Operation,
+    pub(crate) scope: Scope,
     pub(crate) key: IdempotencyKey,
     pub(crate) record_key: RecordKey,
     pub(crate) epoch: Epoch,
@@ -20,6 +21,11 @@ impl Attempt {
     /// The operation.
     pub const fn operation(&self) -> &Operation {
         &self.operation
+    }
+
+    /// The tenant or caller that the key belongs to.
+    pub const fn scope(&self) -> &Scope {
+        &self.scope
     }
 
     /// The caller's key, the same on every attempt. Pass it on unchanged to a callee that honours idempotency keys and

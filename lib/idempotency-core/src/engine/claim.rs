@@ -117,6 +117,7 @@ impl<S: Store> Engine<S> {
     fn fresh(&self, request: &Request, record: Record) -> Claimed {
         let attempt = Attempt {
             operation: request.operation.clone(),
+            scope: request.scope.clone(),
             key: request.key.clone(),
             record_key: record.key.clone(),
             epoch: record.epoch,

@@ -15,11 +15,19 @@ pub struct Timeouts {
     /// The wait for a call when the platform's deadline has passed: on a local host whose clock starts in 1970, or in a
     /// sandbox that was frozen and thawed. Waiting not at all would turn both into an outage.
     pub overdue: Duration,
+    /// What is kept of the invocation's time for answering, up to half of what is left. Waiting to the very end would turn
+    /// every slow store into a killed invocation without an answer.
+    pub reserve: Duration,
 }
 
 impl Default for Timeouts {
     fn default() -> Self {
-        Self { call: Duration::from_secs(3), completion: Duration::from_secs(10), overdue: Duration::from_secs(1) }
+        Self {
+            call: Duration::from_secs(3),
+            completion: Duration::from_secs(10),
+            overdue: Duration::from_secs(1),
+            reserve: Duration::from_millis(250),
+        }
     }
 }
 
@@ -36,7 +44,10 @@ impl Timeouts {
 
     fn capped(&self, limit: Duration, deadline: EpochMillis, now: EpochMillis) -> Duration {
         let remaining = deadline.saturating_since(now);
-        if remaining.is_zero() { self.overdue } else { limit.min(remaining) }
+        if remaining.is_zero() {
+            return self.overdue;
+        }
+        limit.min(remaining.saturating_sub(self.reserve).max(remaining / 2))
     }
 }
 
@@ -48,7 +59,8 @@ mod tests {
     fn waits_are_capped_by_the_remaining_time_and_never_zero() {
         let (timeouts, now) = (Timeouts::default(), EpochMillis::new(1_000_000));
         assert_eq!(timeouts.for_call(now + Duration::from_secs(60), now), Duration::from_secs(3));
-        assert_eq!(timeouts.for_call(now + Duration::from_millis(5), now), Duration::from_millis(5));
+        assert_eq!(timeouts.for_call(now + Duration::from_secs(2), now), Duration::from_millis(1750));
+        assert_eq!(timeouts.for_call(now + Duration::from_millis(6), now), Duration::from_millis(3));
         assert_eq!(timeouts.for_call(now, now), timeouts.overdue);
         assert_eq!(timeouts.for_call(EpochMillis::new(600_000), now), timeouts.overdue);
         assert_eq!(timeouts.for_completion(now + Duration::from_secs(60), now), Duration::from_secs(10));

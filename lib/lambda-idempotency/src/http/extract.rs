@@ -58,7 +58,8 @@ fn invalid(path: &str, error: &serde_json::Error) -> Rejection {
         }
         _ => message,
     };
-    let path = if path == "." { "the body" } else { path };
+    // The root, and a path that broke off.
+    let path = if matches!(path, "." | "?") { "the body" } else { path };
     Box::new(Problem::new(ProblemType::RequestInvalid, format!("{path}: {detail}")).into_response())
 }
 
@@ -126,6 +127,7 @@ mod tests {
         assert!(detail(r#"{"amount":1,"customer":{}}"#).starts_with("customer: missing field `id`"));
         assert!(detail(r#"{"amount":1,"customer":{"id":"c"},"tip":1}"#).starts_with("tip: unknown field `tip`"));
         assert!(detail("").starts_with("the body: EOF"));
+        assert!(detail("{").starts_with("the body: EOF"));
         assert!(detail(r#"{"amount":1,"customer":{"id":"c"}} x"#).starts_with("the body: trailing characters"));
     }
 

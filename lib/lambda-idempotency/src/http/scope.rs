@@ -102,8 +102,12 @@ fn text(value: &Value) -> Option<String> {
 }
 
 impl ScopeSource {
-    /// The scope of a request; a missing, empty or blank one is refused, never replaced by a shared one.
-    pub(crate) fn scope(&self, request: &Request) -> Result<Scope, Problem> {
+    /// The scope of a request.
+    ///
+    /// # Errors
+    ///
+    /// The problem to answer when the scope is missing, empty or blank. It is never replaced by a shared one.
+    pub fn scope(&self, request: &Request) -> Result<Scope, Problem> {
         let Kind::Found { by, status, find } = &self.0 else { return Ok(Scope::none()) };
         find(request).and_then(|tenant| Scope::tenant(tenant).ok()).ok_or_else(|| {
             tracing::warn!(source = %by, "the request has no scope");

@@ -1,0 +1,215 @@
+//! Goal: the command does what its help says, and tells mistakes in one line with a non-zero exit status.
+//!
+//! Method: the binary as a user runs it.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests are tests")]
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpListener,
+    process::{Child, Command, Output, Stdio},
+};
+
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use serde_json::Value;
+
+const EVENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../events/api-gateway-charge.json");
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_idempotency"));
+    // The functions are built together with the tests.
+    command.arg("--no-build").args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    command(arguments).output().unwrap()
+}
+
+/// Asserts that a mistake is told in one line.
+fn assert_mistake(arguments: &[&str], said: &str) {
+    let output = run(arguments);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success(), "{arguments:?}");
+    assert_eq!(told.trim_end().lines().count(), 1, "{told}");
+    assert!(told.starts_with("error: ") && told.contains(said), "{told}");
+    assert!(output.stdout.is_empty());
+}
+
+/// `idempotency local`, and what it printed.
+struct Local {
+    process: Child,
+    addresses: Value,
+}
+
+impl Local {
+    fn start(arguments: &[&str]) -> Self {
+        let mut process = command(&["local", "--json", "--http", "127.0.0.1:0"])
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        Self { process, addresses: serde_json::from_str(&line).unwrap() }
+    }
+
+    fn address(&self, name: &str) -> &str {
+        self.addresses[name].as_str().unwrap()
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.process)
+    }
+
+    fn stop(mut self, signal: Signal) {
+        kill_process(self.pid(), signal).unwrap();
+        assert!(self.process.wait().unwrap().success(), "stopping is no failure");
+    }
+
+    /// The processes that this one has started.
+    fn children(&self) -> Vec<Pid> {
+        let id = self.process.id();
+        let mut children = String::new();
+        let tasks = std::fs::read_dir(format!("/proc/{id}/task")).unwrap();
+        for task in tasks {
+            let file = std::fs::File::open(task.unwrap().path().join("children"));
+            file.and_then(|mut file| file.read_to_string(&mut children)).unwrap();
+        }
+        children.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().unwrap())).collect()
+    }
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+async fn charge(http: &str) -> reqwest::Response {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let request = reqwest::Client::new().post(format!("{http}/charges")).header("x-tenant-id", "tenant-7");
+    let body = serde_json::json!({ "amount": 1200, "currency": "EUR", "customer": "cus_42" });
+    request.header("Idempotency-Key", "order-42").json(&body).send().await.unwrap()
+}
+
+#[test]
+fn the_demo_is_what_runs_without_arguments_and_every_count_is_right() {
+    let output = run(&[]);
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{told}");
+    assert!(told.contains("Every charge was made once.") && !told.contains("FAILED"), "{told}");
+    assert_eq!(told.matches("at once").count(), 20);
+}
+
+#[tokio::test]
+async fn local_serves_and_stops_on_sigterm_with_its_sandboxes() {
+    for signal in [Signal::TERM, Signal::INT] {
+        let local = Local::start(&[]);
+        let response = charge(local.address("http")).await;
+        assert_eq!(response.status(), 201);
+        let ledger = reqwest::get(format!("{}/ledger", local.address("provider"))).await.unwrap();
+        assert_eq!(ledger.json::<Vec<Value>>().await.unwrap().len(), 1);
+        assert_eq!(local.address("table"), "idempotency");
+        let sandboxes = local.children();
+        assert_eq!(sandboxes.len(), 1);
+        local.stop(signal);
+        for sandbox in sandboxes {
+            assert!(test_kill_process(sandbox).is_err(), "{sandbox:?} outlived its host");
+        }
+    }
+}
+
+#[tokio::test]
+async fn local_uses_a_dynamodb_that_is_running_and_finds_its_records_again() {
+    let owner = Local::start(&[]);
+    assert_eq!(charge(owner.address("http")).await.status(), 201);
+    let url = owner.address("dynamodb").to_owned();
+    for arguments in [["--dynamodb", &url], ["--endpoint-url", &url]] {
+        let guest = Local::start(&arguments);
+        assert_eq!(guest.address("dynamodb"), url);
+        assert_eq!(charge(guest.address("http")).await.headers()["idempotent-replayed"], "true");
+        guest.stop(Signal::TERM);
+    }
+}
+
+#[test]
+fn local_tells_people_what_to_try() {
+    let mut local = command(&["local", "--http", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(local.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let guide: Vec<_> = lines.by_ref().take_while(|line| !line.starts_with("Ctrl-C")).collect();
+    let curl = guide.iter().any(|line| line.trim_start().starts_with("curl -i http://127.0.0.1:"));
+    assert!(curl, "{guide:?}");
+    kill_process(Pid::from_child(&local), Signal::TERM).unwrap();
+    assert!(local.wait().unwrap().success());
+}
+
+#[test]
+fn invoke_prints_the_functions_response() {
+    let output = run(&["invoke", "payments-api", EVENT]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let response: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(response["statusCode"], 201);
+}
+
+#[test]
+fn invoke_against_a_running_stack_replays_and_reads_standard_input() {
+    let local = Local::start(&[]);
+    let (dynamodb, provider) = (local.address("dynamodb"), local.address("provider"));
+    let arguments = ["invoke", "payments-api", "-", "--endpoint-url", dynamodb, "--provider-url", provider];
+    for replayed in [None, Some("true")] {
+        let mut invoke = command(&arguments);
+        let mut invoke = invoke.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        invoke.stdin.take().unwrap().write_all(&std::fs::read(EVENT).unwrap()).unwrap();
+        let output = invoke.wait_with_output().unwrap();
+        let response: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(response["headers"]["idempotent-replayed"].as_str(), replayed, "{response}");
+    }
+}
+
+#[test]
+fn mistakes_are_told_in_one_line() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let in_use = format!("cannot listen on {address}: another process uses this port");
+    assert_mistake(&["local", "--http", &address], &in_use);
+    assert_mistake(&["local", "--http", "127.0.0.1:0", "--dynamodb", &address], &in_use);
+    assert_mistake(
+        &["invoke", "no-such-function", EVENT],
+        "there is no function \"no-such-function\"; there is payments-api",
+    );
+    assert_mistake(&["invoke", "payments-api", "/nowhere/event.json"], "cannot read the event /nowhere/event.json");
+}
+
+#[test]
+fn a_malformed_event_is_told_with_its_place() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("event.json");
+    std::fs::write(&file, "{\n  \"version\": 2.0,\n").unwrap();
+    assert_mistake(
+        &["invoke", "payments-api", file.to_str().unwrap()],
+        "is not JSON: EOF while parsing a value at line 3",
+    );
+    // JSON, but no event of any HTTP kind: the function says so.
+    std::fs::write(&file, "{}").unwrap();
+    let output = run(&["invoke", "payments-api", file.to_str().unwrap()]);
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("error: payments-api failed"));
+}
+
+#[test]
+fn an_unreachable_dynamodb_is_told() {
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let url = format!("http://{closed}");
+    assert_mistake(&["local", "--http", "127.0.0.1:0", "--dynamodb", &url], "cannot create table `idempotency`");
+}
+
+#[test]
+fn help_names_every_command() {
+    let help = String::from_utf8(run(&["--help"]).stdout).unwrap();
+    for word in ["demo", "local", "invoke", "--no-build"] {
+        assert!(help.contains(word), "{help}");
+    }
+}

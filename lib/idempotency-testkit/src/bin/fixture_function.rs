@@ -1,0 +1,79 @@
+//! A Lambda function for the tests of this crate: it does what its event says.
+
+use std::path::Path;
+use std::process;
+use std::time::Duration;
+
+use lambda_runtime::{Error, LambdaEvent, service_fn};
+use serde_json::{Value, json};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Error> {
+    match std::env::var("FIXTURE_INIT").as_deref() {
+        Ok("exit") => process::exit(7),
+        Ok("hang") => tokio::time::sleep(Duration::from_secs(3600)).await,
+        _ => {}
+    }
+    lambda_runtime::run(service_fn(handle)).await
+}
+
+async fn handle(event: LambdaEvent<Value>) -> Result<Value, Error> {
+    let (event, context) = event.into_parts();
+    let number = |name: &str| event.get(name).and_then(Value::as_u64).unwrap_or_default();
+    // An HTTP event of the HTTP front has no `do`; its answer is the event, as a response body.
+    match event.get("do").and_then(Value::as_str) {
+        Some("echo") => Ok(event),
+        Some("fail") => Err("the handler says no".into()),
+        Some("panic") => deliberate_panic(),
+        Some("exit") => {
+            // More than one read of a pipe, so that some of it is still there when the process is not.
+            (0..2000).for_each(|line| println!("last words {line}"));
+            process::exit(3)
+        }
+        Some("abort") => process::abort(),
+        Some("wait_for_file") => {
+            println!("waiting");
+            let path = event.get("path").and_then(Value::as_str).unwrap_or_default();
+            while !Path::new(path).exists() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            Ok(json!({ "pid": process::id() }))
+        }
+        Some("pid") => Ok(json!({ "pid": process::id() })),
+        Some("large") => Ok(json!("x".repeat(usize::try_from(number("bytes"))?))),
+        Some("print") => {
+            println!("to stdout");
+            eprintln!("to stderr");
+            Ok(Value::Null)
+        }
+        Some("describe") => Ok(json!({
+            "environment": std::env::vars().collect::<std::collections::BTreeMap<_, _>>(),
+            "request_id": context.request_id,
+            "deadline_ms": context.deadline,
+            "arn": context.invoked_function_arn,
+            "trace_id": context.xray_trace_id,
+        })),
+        _ => Ok(http_response(&event)),
+    }
+}
+
+/// The path decides what an HTTP request gets.
+fn http_response(event: &Value) -> Value {
+    match event.get("rawPath").and_then(Value::as_str) {
+        Some("/json") => json!({ "hello": "world" }),
+        Some("/binary") => json!({ "statusCode": 200, "body": "/wD+", "isBase64Encoded": true }),
+        Some("/invalid") => json!({ "statusCode": 99 }),
+        Some("/crash") => process::exit(3),
+        _ => json!({
+            "statusCode": 201,
+            "headers": { "content-type": "application/json", "x-one": "1" },
+            "cookies": ["a=1; Path=/", "b=2"],
+            "body": event.to_string(),
+        }),
+    }
+}
+
+#[expect(clippy::panic, reason = "this is what the test asks for")]
+fn deliberate_panic() -> Result<Value, Error> {
+    panic!("the handler panics")
+}

@@ -1,0 +1,59 @@
+//! A local Lambda: real function binaries, started as processes, invoked through the Runtime API.
+//!
+//! A [`Function`] is what Lambda calls one: a binary, an environment, a timeout and a concurrency
+//! limit. [`Function::invoke`] takes an idle *sandbox* or starts a new one, up to the limit. A sandbox
+//! is one process with a Runtime API endpoint of its own on the loopback interface ("Using the Lambda
+//! runtime API for custom runtimes" in AWS's guide), so the host always knows which process is talking.
+//! The binary is the one that is deployed; it cannot tell the difference.
+//!
+//! Tests crash, freeze and outlive functions through [`Function::sandboxes`]:
+//! [`Sandbox::kill`] in the middle of an invocation, [`Sandbox::pause`] and [`Sandbox::resume`] for
+//! Lambda's freezing, and [`FunctionConfig::kill_at_deadline`]`(false)` for a process that goes on after
+//! Lambda gave up on it.
+//!
+//! ```no_run
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::time::Duration;
+//! use idempotency_testkit::function_binary;
+//! use idempotency_testkit::lambda::{Function, FunctionConfig, InvokeError};
+//!
+//! let config = FunctionConfig::new("payments", function_binary("payments-api")?)
+//!     .env("TABLE_NAME", "idempotency")
+//!     .timeout(Duration::from_secs(3));
+//! let function = Function::new(config)?;
+//!
+//! // One invocation is killed half-way; the next one gets a new process.
+//! let invocation = tokio::spawn({
+//!     let function = function.clone();
+//!     async move { function.invoke("{}").await }
+//! });
+//! # tokio::task::yield_now().await;
+//! for sandbox in function.sandboxes() {
+//!     sandbox.kill();
+//! }
+//! assert!(matches!(invocation.await?, Err(InvokeError::Crashed { .. })));
+//!
+//! function.shutdown().await;
+//! # Ok(())
+//! # }
+//! ```
+
+mod config;
+mod environment;
+mod error;
+mod exit;
+mod function;
+mod invocation;
+mod logs;
+mod process;
+mod runtime_api;
+mod sandbox;
+mod supervisor;
+
+pub use config::{FunctionConfig, Logs};
+pub use error::{FunctionError, InvokeError};
+pub use exit::Exit;
+pub use function::Function;
+pub use logs::LogLine;
+pub use sandbox::Sandbox;

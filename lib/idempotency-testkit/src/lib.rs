@@ -1,0 +1,75 @@
+//! Local AWS for tests: everything that an idempotent Lambda function talks to, on loopback ports.
+//!
+//! | module | stands in for |
+//! |---|---|
+//! | [`dynamodb`] | DynamoDB, embedded; or a client for DynamoDB Local |
+//! | [`fault_proxy`] | the network between a function and DynamoDB, with lost replies, delays and errors on demand |
+//! | [`lambda`] | Lambda: real function binaries as processes, which can be killed, frozen and outlived |
+//! | [`http_front`] | an API Gateway HTTP API in front of a function |
+//! | [`payment_provider`] | a payment provider with Stripe's idempotency contract, and its ledger |
+//!
+//! Nothing is mocked in between. A function is the binary that is deployed; it speaks the Lambda Runtime
+//! API to its host and DynamoDB's protocol to its table. So a test can ask the question that counts: after
+//! a crash at *this* moment, how often was the customer charged?
+//!
+//! ```no_run
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::time::Duration;
+//! use idempotency_testkit::dynamodb::{EmbeddedDynamoDb, create_idempotency_table};
+//! use idempotency_testkit::fault_proxy::{Fault, FaultProxy, Gate, Rule};
+//! use idempotency_testkit::http_front::HttpFront;
+//! use idempotency_testkit::lambda::{Function, FunctionConfig};
+//! use idempotency_testkit::payment_provider::PaymentProvider;
+//! use idempotency_testkit::{eventually, function_binary};
+//!
+//! let dynamodb = EmbeddedDynamoDb::start().await?;
+//! create_idempotency_table(&dynamodb.client(), "idempotency").await?;
+//! let proxy = FaultProxy::start(dynamodb.endpoint_url()).await?;
+//! let provider = PaymentProvider::start().await?;
+//!
+//! let config = FunctionConfig::new("payments", function_binary("payments-api")?)
+//!     .env("AWS_ENDPOINT_URL_DYNAMODB", proxy.endpoint_url())
+//!     .env("TABLE_NAME", "idempotency")
+//!     .env("PROVIDER_URL", provider.url());
+//! let function = Function::new(config)?;
+//! let front = HttpFront::start(([127, 0, 0, 1], 0).into(), function.clone()).await?;
+//!
+//! // Hold the write that completes the record: the customer is charged, and nobody knows it yet.
+//! let gate = Gate::new();
+//! proxy.inject(Rule::on("UpdateItem").fault(Fault::Hold(gate.clone())));
+//! // … `POST {front.url()}/payments` in a task, then:
+//! gate.reached().await;
+//! for sandbox in function.sandboxes() {
+//!     sandbox.kill();
+//! }
+//! eventually(Duration::from_secs(5), async || function.sandboxes().is_empty().then_some(())).await?;
+//! // … send the same request again, and count:
+//! assert_eq!(provider.ledger().len(), 1);
+//!
+//! front.stop().await;
+//! function.shutdown().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! All of it runs inside the caller's Tokio runtime and ends with it. Unix only: freezing a process takes
+//! signals.
+
+mod clock;
+mod eventually;
+mod function_binary;
+mod listen;
+mod local;
+mod locked;
+mod server_task;
+
+pub mod dynamodb;
+pub mod fault_proxy;
+pub mod http_front;
+pub mod lambda;
+pub mod payment_provider;
+
+pub use eventually::{NotInTime, eventually};
+pub use function_binary::{FunctionBinaryError, function_binary};
+pub use listen::BindError;

@@ -1,0 +1,58 @@
+//! Duplicates at the same time, in sandboxes of their own.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use idempotency_core::Status;
+use idempotency_testkit::payment_provider::Behaviour;
+
+use crate::world::{Charge, World};
+
+#[tokio::test]
+async fn fifty_concurrent_duplicates_have_one_effect() {
+    let world = World::start().await;
+    world.provider(Behaviour { delay_before_charging: Duration::from_millis(300), ..Behaviour::default() });
+    let charge = Charge::new("order-42");
+    let answers = join_all((0..50).map(|_| world.charge(&charge))).await;
+    assert_eq!(world.charges(), 1);
+
+    let fresh: Vec<_> = answers.iter().filter(|answer| answer.status == 201 && !answer.is_replay()).collect();
+    assert_eq!(fresh.len(), 1);
+    for answer in &answers {
+        match (answer.status, answer.is_replay()) {
+            (201, false) => {}
+            (201, true) => fresh[0].assert_replayed_by(answer),
+            (409, _) => {
+                assert_eq!(answer.problem(), "conflict");
+                let seconds: u64 = answer.headers["retry-after"].to_str().unwrap().parse().unwrap();
+                assert!((1..=5).contains(&seconds));
+            }
+            other => panic!("{other:?}: {answer:?}"),
+        }
+    }
+    assert_eq!(world.record().await.status, Status::Completed);
+    fresh[0].assert_replayed_by(&world.charge(&charge).await);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_conflict_changes_nothing_and_a_mismatch_is_told_while_in_flight() {
+    let world = World::start().await;
+    let gate = world.hold(Status::Completed, 1);
+    let charge = Charge::new("order-42");
+    let first = world.charge(&charge);
+    let meanwhile = async {
+        gate.reached().await;
+        let record = world.record().await;
+        let conflict = world.charge(&charge).await;
+        assert_eq!((conflict.status, conflict.problem().as_str()), (409, "conflict"));
+        let mismatch = world.charge(&charge.clone().amount(1)).await;
+        assert_eq!((mismatch.status, mismatch.problem().as_str()), (422, "mismatch"));
+        assert_eq!(world.record().await, record);
+        gate.open();
+    };
+    let (first, ()) = futures::future::join(first, meanwhile).await;
+    assert_eq!((first.status, first.is_replay()), (201, false));
+    assert_eq!(world.charges(), 1);
+    world.stop().await;
+}

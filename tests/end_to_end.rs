@@ -1,0 +1,26 @@
+//! Goal: what a client, a payment provider and an operator see is right, whatever is sent and whatever breaks.
+//!
+//! Method: each test starts the whole stack of its own on loopback (the deployed binary of `payments-api` under the local
+//! Lambda host, an HTTP API in front, DynamoDB behind a fault proxy, a payment provider with a ledger), acts over HTTP, and
+//! counts effects, requests and stored bytes. Nothing waits for a lease to run out: a test moves the lease or the expiry
+//! in the stored record, which is all that time does to it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "helpers of tests are tests"
+)]
+
+mod concurrency;
+mod crash;
+mod expiry;
+mod failures;
+mod http_contract;
+mod key_header;
+mod lost_reply;
+mod request_counts;
+mod store_down;
+mod world;
+mod zombie;

@@ -1,0 +1,136 @@
+//! What a client sees when nothing breaks.
+
+use serde_json::json;
+
+use crate::world::{Charge, World};
+
+#[tokio::test]
+async fn the_same_request_again_gets_the_same_bytes_and_charges_nothing() {
+    let world = World::start().await;
+    let first = world.charge(&Charge::new("order-42")).await;
+    assert_eq!(first.status, 201);
+    let id = world.stack.provider().ledger()[0].id.clone();
+    assert_eq!(first.headers["location"], format!("/charges/{id}"));
+    assert_eq!(first.json(), json!({ "id": id, "amount": 1200, "currency": "EUR", "customer": "cus_42" }));
+    let record = world.record().await;
+    for _ in 0..3 {
+        first.assert_replayed_by(&world.charge(&Charge::new("order-42")).await);
+    }
+    assert_eq!(world.charges(), 1);
+    assert_eq!(world.record().await, record, "a replay writes nothing");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn equal_json_in_another_spelling_is_the_same_request() {
+    let world = World::start().await;
+    let first = world.charge(&Charge::new("order-42")).await;
+    let other_spelling = r#"{ "customer":"cus_\u0034\u0032", "currency" : "EUR", "amount": 1200 }"#;
+    first.assert_replayed_by(&world.charge(&Charge::new("order-42").body(other_spelling)).await);
+    assert_eq!(world.charges(), 1);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn the_same_key_with_another_body_is_refused_and_changes_nothing() {
+    let world = World::start().await;
+    let first = world.charge(&Charge::new("order-42")).await;
+    let record = world.record().await;
+    let mismatch = world.charge(&Charge::new("order-42").amount(1201)).await;
+    assert_eq!((mismatch.status, mismatch.problem().as_str()), (422, "mismatch"));
+    let text = String::from_utf8(mismatch.body.clone()).unwrap();
+    assert!(!text.contains("ch_") && !text.contains("1200"), "a problem shows no stored data: {text}");
+    assert_eq!(world.record().await, record);
+    first.assert_replayed_by(&world.charge(&Charge::new("order-42")).await);
+    assert_eq!(world.charges(), 1);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn another_tenant_with_the_same_key_gets_a_charge_of_its_own() {
+    let world = World::start().await;
+    let ours = world.charge(&Charge::new("order-42")).await;
+    let theirs = world.charge(&Charge::new("order-42").tenant(Some("tenant-8"))).await;
+    assert_eq!((theirs.status, theirs.is_replay()), (201, false));
+    assert_ne!(ours.json()["id"], theirs.json()["id"]);
+    let accounts: Vec<_> = world.stack.provider().ledger().into_iter().map(|entry| entry.account).collect();
+    assert_eq!(accounts, ["tenant-7", "tenant-8"]);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_caller_without_a_tenant_is_refused() {
+    let world = World::start().await;
+    let answer = world.charge(&Charge::new("order-42").tenant(None)).await;
+    assert_eq!((answer.status, answer.problem().as_str()), (403, "scope-missing"));
+    assert_eq!(world.charges(), 0);
+    assert_eq!(world.records().await, []);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_fit_is_refused_by_path_and_stores_nothing() {
+    let world = World::start().await;
+    let rows = [
+        (r#"{"amount": 1200, "currency": "EUR"}"#, "customer"),
+        (r#"{"amount": "1200", "currency": "EUR", "customer": "cus_42"}"#, "amount: "),
+        (r#"{"amount": 0, "currency": "EUR", "customer": "cus_42"}"#, "amount: "),
+        (r#"{"amount": 12.5, "currency": "EUR", "customer": "cus_42"}"#, "amount: "),
+        (r#"{"amount": 1200, "currency": "euro", "customer": "cus_42"}"#, "currency: "),
+        (r#"{"amount": 1200, "currency": "EUR", "customer": ""}"#, "customer: "),
+        (r#"{"amount": 1200, "currency": "EUR", "customer": "cus_42", "tip": 1}"#, "tip: "),
+        (r#"{"amount": 1200, "amount": 1, "currency": "EUR", "customer": "cus_42"}"#, "amount"),
+        ("[1200]", "the body: "),
+        ("", "the body: "),
+        ("{", "the body: "),
+    ];
+    for (body, path) in rows {
+        let answer = world.charge(&Charge::new("order-42").body(body)).await;
+        assert_eq!((answer.status, answer.problem().as_str()), (400, "request-invalid"), "{body}");
+        let detail = answer.json()["detail"].as_str().unwrap().to_owned();
+        assert!(detail.contains(path), "{body}: {detail}");
+    }
+    assert_eq!(world.charges(), 0);
+    assert_eq!(world.store_requests(), []);
+    // The key was never used up.
+    assert_eq!(world.charge(&Charge::new("order-42")).await.status, 201);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_charge_is_shown_to_its_tenant_only() {
+    let world = World::start().await;
+    let location = world.charge(&Charge::new("order-42")).await.headers["location"].to_str().unwrap().to_owned();
+    world.store_requests();
+    let shown = world.get(&location, "tenant-7").await;
+    assert_eq!(shown.status, 200);
+    assert_eq!(shown.json()["amount"], 1200);
+    assert_eq!(world.get(&location, "tenant-8").await.status, 404);
+    assert_eq!(world.get("/charges/ch_none", "tenant-7").await.status, 404);
+    assert_eq!(world.get("/charges", "tenant-7").await.status, 405);
+    assert_eq!(world.get("/", "tenant-7").await.status, 404);
+    assert_eq!(world.store_requests(), [], "reading needs no key and no record");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn the_key_goes_to_the_provider_unchanged() {
+    let world = World::start().await;
+    world.charge(&Charge::new("order-42")).await;
+    assert_eq!(world.stack.provider().ledger()[0].key.as_deref(), Some("order-42"));
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn neither_key_nor_body_is_logged() {
+    let world = World::start().await;
+    world.charge(&Charge::new("secret-key-1")).await;
+    world.charge(&Charge::new("secret-key-1")).await;
+    world.charge(&Charge::new("secret-key-1").amount(98765)).await;
+    let log = world.log();
+    assert!(log.contains("mismatch"), "the log tells the outcome: {log}");
+    for secret in ["secret-key-1", "cus_42", "98765"] {
+        assert!(!log.contains(secret), "{log}");
+    }
+    world.stop().await;
+}
