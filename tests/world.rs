@@ -226,9 +226,10 @@ impl World {
     /// Holds the write that gives the record this status, of this attempt, and its repetitions.
     pub(crate) fn hold(&self, status: Status, attempt: u32) -> Gate {
         let gate = Gate::new();
+        let attempt = attempt.to_string();
         let rule = Rule::on("PutItem").table(Stack::TABLE).forever().when(move |request| {
             let item = &request.body["Item"];
-            item["status"]["S"] == status.as_str() && item["attempt"]["N"] == attempt.to_string()
+            item["status"]["S"] == status.as_str() && item["attempt"]["N"] == attempt
         });
         self.stack.proxy().inject(rule.fault(Fault::Hold(gate.clone())));
         gate

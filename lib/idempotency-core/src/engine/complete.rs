@@ -49,26 +49,27 @@ impl<S: Store> Engine<S> {
 
     async fn end(&self, claim: Claim, status: Status, outcome: Option<Outcome>) -> Completion {
         let deadline = claim.attempt().deadline;
-        let give_up_at = tokio_now() + self.timeouts.for_completion(deadline, self.now());
+        // Tokio's clock: it measures waits, which the wall clock does not.
+        let give_up_at = Instant::now() + self.timeouts.for_completion(deadline, self.now());
         let result = match &outcome {
             None => None,
             // Parts may take half of the time, so that the record itself is never left without any.
             Some(outcome) => {
-                let within = give_up_at.saturating_duration_since(tokio_now()) / 2;
+                let within = give_up_at.saturating_duration_since(Instant::now()) / 2;
                 self.prepare(claim.record(), outcome, within).await
             }
         };
         let record = claim.ended(status, result);
         let mut pause = FIRST_PAUSE;
         loop {
-            let left = give_up_at.saturating_duration_since(tokio_now());
+            let left = give_up_at.saturating_duration_since(Instant::now());
             let within = self.timeouts.for_call(deadline, self.now()).min(left);
             let error = match self.store.replace(claim.expected(), &record, within).await {
                 Ok(Replaced::Replaced) => return Completion::Stored,
                 Ok(Replaced::Differs(stored)) => return self.explain(&record, stored, within).await,
                 Err(error) => error,
             };
-            if !error.is_transient() || tokio_now() + pause >= give_up_at {
+            if !error.is_transient() || Instant::now() + pause >= give_up_at {
                 tracing::error!(
                     record = %record.key,
                     operation = %claim.attempt().operation(),
@@ -104,9 +105,4 @@ impl<S: Store> Engine<S> {
         }
         Completion::Superseded(self.replay(stored, within).await.ok())
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "tokio's clock can be paused by tests; the wall clock measures no waits")]
-fn tokio_now() -> Instant {
-    Instant::now()
 }

@@ -1,0 +1,9 @@
+#![allow(dead_code)]
+include!("../names.rs");
+
+use lambda_idempotency_macros::idempotent;
+
+#[idempotent(operation = "create-charge", version = 1, scope = none)]
+async fn create(attempt: Attempt) {}
+
+fn main() {}
