@@ -52,3 +52,8 @@ pub use lambda_idempotency_macros::idempotent;
 pub mod __private {
     pub use lambda_http::{Body, Error, Request, Response, http::Method};
 }
+
+/// README's handler, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
