@@ -1,6 +1,6 @@
 //! The handle that a function's handlers share.
 
-use std::env;
+use std::{env, fmt};
 
 use idempotency_core::{Engine, Namespace, NamespaceError};
 use idempotency_dynamodb::{DynamoDbStore, client_from_env};
@@ -15,7 +15,9 @@ pub struct Idempotency<S = DynamoDbStore> {
 }
 
 /// The function's environment does not say where its records are.
-#[derive(Debug, thiserror::Error)]
+///
+/// Its `Debug` form is the message too, because that is what a `main` that returns it prints.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// A variable is missing or empty.
@@ -27,8 +29,14 @@ pub enum ConfigError {
         purpose: &'static str,
     },
     /// The namespace has a character that cannot stand in a partition key.
-    #[error("environment variable {} is not usable", Idempotency::NAMESPACE)]
+    #[error("environment variable IDEMPOTENCY_NAMESPACE: {0}")]
     Namespace(#[from] NamespaceError),
+}
+
+impl fmt::Debug for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl Idempotency {
