@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// One claim call: identity and deadline of the attempt that wants to run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClaimRequest {
     /// The record's place.
     pub key: RecordKey,

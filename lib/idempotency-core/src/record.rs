@@ -32,7 +32,7 @@ pub enum Status {
 }
 
 /// One key's record: who owns it, until when, and what came out.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Record {
     /// Where it stands in the table.
     pub key: RecordKey,

@@ -6,7 +6,7 @@ use bytes::Bytes;
 ///
 /// The record itself stays small, because a failed conditional write (every replay is one) is billed by the size of the
 /// stored item (DynamoDB Developer Guide, "DynamoDB read and write operations").
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum StoredResult {
     /// The encoded result: a codec byte, then the bytes.
     Inline(Bytes),
@@ -15,7 +15,7 @@ pub enum StoredResult {
 }
 
 /// Where an encoded result stands that is too large for the record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Parts {
     /// In how many items.
     pub count: u32,

@@ -4,21 +4,27 @@ use std::{error::Error, future::Future, time::Duration};
 
 use bytes::Bytes;
 
-use crate::{EpochSeconds, OwnerToken, Record, RecordError, RecordKey, Status};
+use crate::{Epoch, EpochSeconds, OwnerToken, Record, RecordError, RecordKey, Status};
 
 /// What a compare-and-swap expects to find: this claim's record in this state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+///
+/// The epoch makes a version unique. Owner and status alone are not: a claim that was superseded and then resumes the key
+/// in a later round is in flight under its token a second time, and a write that was meant for the first time and comes
+/// late would match the second (found by the exhaustive model).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Version {
     /// Whose record it is.
     pub owner: OwnerToken,
     /// Where the key stands.
     pub status: Status,
+    /// The claim's fencing number.
+    pub epoch: Epoch,
 }
 
 impl Record {
     /// What a compare-and-swap on this record expects to find.
     pub const fn version(&self) -> Version {
-        Version { owner: self.owner, status: self.status }
+        Version { owner: self.owner, status: self.status, epoch: self.epoch }
     }
 }
 

@@ -107,11 +107,13 @@ impl Store for DynamoDbStore {
     async fn replace(&self, expected: Version, record: &Record, within: Duration) -> Result<Replaced, StoreError> {
         let put = self
             .put(item_from_record(record))
-            .condition_expression("#owner = :owner AND #status = :status")
+            .condition_expression("#owner = :owner AND #status = :status AND #epoch = :epoch")
             .expression_attribute_names("#owner", attribute::OWNER)
             .expression_attribute_names("#status", attribute::STATUS)
+            .expression_attribute_names("#epoch", attribute::EPOCH)
             .expression_attribute_values(":owner", binary(expected.owner.as_bytes()))
-            .expression_attribute_values(":status", string(expected.status.as_str()));
+            .expression_attribute_values(":status", string(expected.status.as_str()))
+            .expression_attribute_values(":epoch", number(expected.epoch.get()));
         match self.put_if(put, within).await? {
             Put::Written => Ok(Replaced::Replaced),
             Put::Refused(old) => Ok(Replaced::Differs(old.as_ref().map(record_from_item).transpose()?)),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use super::{Engine, Outcome, Replay};
-use crate::{Claim, Record, Replaced, Status, Store};
+use crate::{Claim, EndConflict, Record, Replaced, Status, Store, explain_end};
 
 /// The first pause before a completion is tried again; it doubles every time.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
@@ -86,23 +86,25 @@ impl<S: Store> Engine<S> {
 
     /// What it means that the claim's record was not found in flight.
     async fn explain(&self, ended: &Record, stored: Option<Record>, within: Duration) -> Completion {
-        let Some(stored) = stored else {
-            tracing::warn!(record = %ended.key, "the record was deleted while its attempt ran");
-            return Completion::Vanished;
-        };
-        if stored.owner == ended.owner && stored.status == ended.status {
-            // An earlier transmission was applied and its reply was lost.
-            return Completion::Stored;
+        let conflict = explain_end(ended, stored.as_ref());
+        match (conflict, stored) {
+            (EndConflict::AlreadyStored, _) => Completion::Stored,
+            (EndConflict::Vanished, _) | (_, None) => {
+                tracing::warn!(record = %ended.key, "the record was deleted while its attempt ran");
+                Completion::Vanished
+            }
+            (EndConflict::Superseded | EndConflict::SupersededByResult, Some(stored)) => {
+                tracing::warn!(
+                    record = %ended.key,
+                    epoch = ended.epoch.get(),
+                    by_epoch = stored.epoch.get(),
+                    "Superseded: another attempt took the key over before this one ended"
+                );
+                match conflict {
+                    EndConflict::SupersededByResult => Completion::Superseded(self.replay(stored, within).await.ok()),
+                    _ => Completion::Superseded(None),
+                }
+            }
         }
-        tracing::warn!(
-            record = %ended.key,
-            epoch = ended.epoch.get(),
-            by_epoch = stored.epoch.get(),
-            "Superseded: another attempt took the key over before this one ended"
-        );
-        if !stored.status.is_terminal() {
-            return Completion::Superseded(None);
-        }
-        Completion::Superseded(self.replay(stored, within).await.ok())
     }
 }

@@ -1,0 +1,83 @@
+//! What can happen next.
+
+/// What can happen next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// A second passes. Without zombies, attempts whose deadline has come are killed.
+    Tick,
+    /// An attempt begins, with a clock that is ahead by `skew` seconds.
+    Begin {
+        /// Which attempt.
+        attempt: usize,
+        /// How far its clock is ahead.
+        skew: i64,
+    },
+    /// The network does something to an attempt's write.
+    Network {
+        /// Which attempt.
+        attempt: usize,
+        /// What it does.
+        network: Network,
+    },
+    /// The attempt's effect happens.
+    Effect {
+        /// Which attempt.
+        attempt: usize,
+    },
+    /// The attempt's handler returns.
+    Return {
+        /// Which attempt.
+        attempt: usize,
+        /// What it returns.
+        returned: Return,
+    },
+    /// The attempt's process dies.
+    Crash {
+        /// Which attempt.
+        attempt: usize,
+    },
+    /// A write that its sender has given up on arrives.
+    ArriveLate {
+        /// Which of the late writes.
+        write: usize,
+    },
+    /// The table deletes an expired record.
+    Delete,
+    /// The record becomes unreadable for this version.
+    Corrupt,
+}
+
+/// What the network does to a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Network {
+    /// It is applied and answered.
+    Deliver,
+    /// It is applied and its reply is lost; the client sends it again, or gives up.
+    LoseReply {
+        /// Whether the client sends it again.
+        again: bool,
+    },
+    /// It is not applied; the client sends it again, or gives up.
+    Drop {
+        /// Whether the client sends it again.
+        again: bool,
+    },
+    /// It is not applied yet but may be later; the client sends it again, or gives up.
+    Delay {
+        /// Whether the client sends it again.
+        again: bool,
+    },
+}
+
+/// What a handler returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Return {
+    /// A result; its effect has happened.
+    Result,
+    /// The effect did not happen and may be tried again.
+    Retryable,
+    /// The operation failed for good, without an effect.
+    Permanent,
+    /// An error that does not say.
+    Unclassified,
+}

@@ -1,0 +1,94 @@
+//! Exhaustive search: every order of every step of a few attempts at one key, with every fault.
+//!
+//! One tick is one second. What an attempt does at each step is decided by the production functions; what the store does is
+//! the contract of [`Store`](idempotency_core::Store), an atomic compare-and-swap on one record. Between the two stands a
+//! network that delivers, drops, loses the reply, or delivers late, and a client that may send each write a second time.
+//! Around them stands a platform that kills at the deadline, or does not (a zombie), and a table that may delete a record at
+//! any time after its expiry.
+
+mod action;
+mod attempt;
+mod properties;
+mod protocol;
+mod state;
+mod world;
+
+use std::fmt;
+
+use idempotency_core::{EpochMillis, OnAbandoned};
+
+pub use self::{
+    action::{Action, Network, Return},
+    attempt::{Attempt, Phase, Told},
+    state::{State, Stored, Violations},
+};
+use crate::Mutant;
+
+/// What is searched.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// How many attempts there are at the key.
+    pub attempts: usize,
+    /// What happens after a lost attempt.
+    pub on_abandoned: OnAbandoned,
+    /// How far each attempt's clock may be ahead of the true time, in seconds.
+    pub skews: Vec<i64>,
+    /// Whether an attempt may go on after its deadline.
+    pub zombies: bool,
+    /// Whether the last attempt sends another request under the same key.
+    pub other_request: bool,
+    /// Whether the stored record may become unreadable.
+    pub corruption: bool,
+    /// The last second.
+    pub until: i64,
+    /// The protocol.
+    pub mutant: Mutant,
+}
+
+impl Model {
+    /// A small model of the production protocol: two attempts, exact clocks, no zombies.
+    pub fn new(on_abandoned: OnAbandoned) -> Self {
+        Self {
+            attempts: 2,
+            on_abandoned,
+            skews: vec![0],
+            zombies: false,
+            other_request: false,
+            corruption: false,
+            until: 8,
+            mutant: Mutant::None,
+        }
+    }
+}
+
+impl Model {
+    /// The models of the long run: everything at once, and three attempts.
+    pub fn long() -> Vec<Self> {
+        let (rerun, reject) = (Self::new(OnAbandoned::Rerun), Self::new(OnAbandoned::Reject));
+        vec![
+            Self { zombies: true, until: 7, ..rerun.clone() },
+            Self { skews: vec![0, 3], ..rerun.clone() },
+            Self { zombies: true, other_request: true, corruption: true, ..rerun.clone() },
+            Self { zombies: true, skews: vec![0, 5], until: 4, ..reject.clone() },
+            Self { attempts: 3, other_request: true, until: 4, ..rerun },
+            Self { attempts: 3, zombies: true, until: 1, skews: vec![0, 5], ..reject },
+        ]
+    }
+}
+
+impl fmt::Display for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { attempts, on_abandoned, skews, zombies, other_request, corruption, until, mutant } = self;
+        write!(
+            f,
+            "{attempts} attempts, {on_abandoned:?}, skews {skews:?} s, zombies {zombies}, other request {other_request}, \
+             corruption {corruption}, until {until} s, mutant {mutant:?}"
+        )
+    }
+}
+
+/// A point in true time.
+fn seconds(seconds: i64) -> EpochMillis {
+    // Not zero, so that a wrong unit or a default would stand out.
+    EpochMillis::new(1_000_000_000 + seconds * 1000)
+}

@@ -1,0 +1,71 @@
+//! Goal: the protocol keeps its invariants in every order of steps and faults, and the search would notice if it did not.
+//!
+//! Method: exhaustive search of small models in `cargo test`; the long runs are commands of `proof`.
+
+use idempotency_core::OnAbandoned;
+use proof::{Mutant, model::Model};
+use stateright::{Checker, HasDiscoveries, Model as _};
+
+fn check(model: Model) {
+    let name = model.to_string();
+    let checker = model.checker().threads(2).spawn_bfs().join();
+    eprintln!("{name}: {} states, depth {}", checker.unique_state_count(), checker.max_depth());
+    checker.assert_properties();
+}
+
+#[test]
+fn rerun_keeps_its_invariants() {
+    check(Model::new(OnAbandoned::Rerun));
+}
+
+#[test]
+fn reject_keeps_its_invariants() {
+    check(Model::new(OnAbandoned::Reject));
+}
+
+#[test]
+fn rerun_keeps_its_invariants_among_zombies() {
+    check(Model { zombies: true, until: 4, ..Model::new(OnAbandoned::Rerun) });
+}
+
+#[test]
+fn reject_keeps_its_invariants_among_zombies_with_clocks_beyond_the_margin() {
+    // Five seconds are beyond run and margin together: such a clock sees a lease as over at once.
+    check(Model { zombies: true, until: 1, skews: vec![0, 5], ..Model::new(OnAbandoned::Reject) });
+}
+
+#[test]
+fn rerun_keeps_its_invariants_with_clocks_within_the_margin() {
+    check(Model { until: 5, skews: vec![0, 3], ..Model::new(OnAbandoned::Rerun) });
+}
+
+#[test]
+fn another_request_and_an_unreadable_record_are_never_mixed_up() {
+    check(Model { other_request: true, corruption: true, ..Model::new(OnAbandoned::Rerun) });
+}
+
+/// The models that mutants are shown to. The production protocol passes each of them above.
+fn models(mutant: Mutant) -> [Model; 4] {
+    let rerun = Model { mutant, ..Model::new(OnAbandoned::Rerun) };
+    [
+        rerun.clone(),
+        Model { zombies: true, until: 4, ..rerun.clone() },
+        Model { skews: vec![0, 3], until: 5, ..rerun.clone() },
+        Model { other_request: true, corruption: true, ..rerun },
+    ]
+}
+
+#[test]
+fn every_mutant_is_killed() {
+    for mutant in Mutant::ALL {
+        let killed_by = models(mutant).into_iter().find_map(|model| {
+            let checker = model.checker().threads(2).finish_when(HasDiscoveries::AnyFailures).spawn_bfs().join();
+            let found = checker.discoveries().into_iter();
+            found
+                .map(|(name, path)| (name, path.into_actions().len()))
+                .find(|(name, _)| name.starts_with('I') || *name == "one record, one request")
+        });
+        eprintln!("{mutant:?}: {killed_by:?}");
+        assert!(killed_by.is_some(), "{mutant:?} survives");
+    }
+}
