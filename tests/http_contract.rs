@@ -109,6 +109,7 @@ async fn a_charge_is_shown_to_its_tenant_only() {
     assert_eq!(world.get("/charges/ch_none", "tenant-7").await.status, 404);
     assert_eq!(world.get("/charges", "tenant-7").await.status, 405);
     assert_eq!(world.get("/", "tenant-7").await.status, 404);
+    assert_eq!(world.get("/charges/", "tenant-7").await.status, 404, "another spelling is not the same path");
     assert_eq!(world.store_requests(), [], "reading needs no key and no record");
     world.stop().await;
 }

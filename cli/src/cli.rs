@@ -30,16 +30,23 @@ enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct Local {
+    /// The function behind the HTTP API: a package in functions/.
+    #[arg(long, value_name = "NAME", default_value = "payments-api")]
+    function: String,
+
     /// Where the HTTP API listens; port 0 takes any free one.
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:3000")]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:3000", value_parser = address)]
     http: SocketAddr,
 
     #[command(flatten)]
     dynamodb: DynamoDbArguments,
 
     /// Where the payment provider listens.
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0", value_parser = address)]
     provider: SocketAddr,
+
+    #[command(flatten)]
+    environment: Environment,
 
     /// What happens to a request whose attempt was lost.
     #[arg(long, value_name = "POLICY", default_value = "rerun", value_parser = ["rerun", "reject"])]
@@ -60,12 +67,22 @@ pub(crate) struct Invoke {
     pub(crate) event: PathBuf,
 
     /// The DynamoDB to use instead of an empty embedded one, such as the one that `local` runs.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = url)]
     endpoint_url: Option<String>,
 
     /// The payment provider to use instead of an empty one, such as the one that `local` runs.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = url)]
     provider_url: Option<String>,
+
+    #[command(flatten)]
+    environment: Environment,
+}
+
+#[derive(Debug, Args)]
+struct Environment {
+    /// An environment variable for the function, which inherits none; may be repeated.
+    #[arg(long = "env", value_name = "NAME=VALUE", value_parser = variable)]
+    variables: Vec<(String, String)>,
 }
 
 #[derive(Debug, Args)]
@@ -75,21 +92,34 @@ struct DynamoDbArguments {
     dynamodb: DynamoDb,
 
     /// The URL of a running DynamoDB, such as DynamoDB Local, to use instead of the embedded one.
-    #[arg(long, value_name = "URL", conflicts_with = "dynamodb", value_parser = endpoint)]
-    endpoint_url: Option<DynamoDb>,
+    #[arg(long, value_name = "URL", conflicts_with = "dynamodb", value_parser = url)]
+    endpoint_url: Option<String>,
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "expected an address with a port, such as 127.0.0.1:3000".to_owned())
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("expected NAME=VALUE".to_owned()),
+    }
 }
 
 fn dynamodb(text: &str) -> Result<DynamoDb, String> {
     match text.parse() {
         Ok(address) => Ok(DynamoDb::Embedded(address)),
-        Err(_) => endpoint(text).map_err(|_| "expected an address such as 127.0.0.1:8000, or a URL".to_owned()),
+        Err(_) => match url(text) {
+            Ok(url) => Ok(DynamoDb::Endpoint(url)),
+            Err(_) => Err("expected an address such as 127.0.0.1:8000, or a URL".to_owned()),
+        },
     }
 }
 
-fn endpoint(text: &str) -> Result<DynamoDb, String> {
-    let url = reqwest::Url::parse(text).map_err(|error| error.to_string())?;
-    match url.scheme() {
-        "http" | "https" if url.has_host() => Ok(DynamoDb::Endpoint(text.to_owned())),
+fn url(text: &str) -> Result<String, String> {
+    match reqwest::Url::parse(text) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(text.to_owned()),
         _ => Err("expected a URL such as http://127.0.0.1:8000".to_owned()),
     }
 }
@@ -119,9 +149,14 @@ impl Cli {
 impl Local {
     pub(crate) fn options(&self) -> StackOptions {
         StackOptions {
+            function: self.function.clone(),
             http: self.http,
-            dynamodb: self.dynamodb.endpoint_url.clone().unwrap_or_else(|| self.dynamodb.dynamodb.clone()),
+            dynamodb: match &self.dynamodb.endpoint_url {
+                Some(url) => DynamoDb::Endpoint(url.clone()),
+                None => self.dynamodb.dynamodb.clone(),
+            },
             provider: self.provider,
+            environment: self.environment.variables.clone(),
             ..StackOptions::default()
         }
         .env("ON_ABANDONED", &self.on_abandoned)
@@ -130,7 +165,11 @@ impl Local {
 
 impl Invoke {
     pub(crate) fn options(&self) -> StackOptions {
-        let options = StackOptions { function: self.function.clone(), ..StackOptions::default() };
+        let options = StackOptions {
+            function: self.function.clone(),
+            environment: self.environment.variables.clone(),
+            ..StackOptions::default()
+        };
         let options = match &self.endpoint_url {
             Some(url) => StackOptions { dynamodb: DynamoDb::Endpoint(url.clone()), ..options },
             None => options,

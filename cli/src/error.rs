@@ -18,6 +18,14 @@ pub enum CliError {
     /// The local DynamoDB.
     #[error(transparent)]
     DynamoDb(#[from] DynamoDbError),
+    /// The tables could not be made ready.
+    #[error("the DynamoDB at {url} is not usable")]
+    Tables {
+        /// Where it was looked for.
+        url: String,
+        /// What went wrong.
+        source: DynamoDbError,
+    },
     /// The proxy in front of it.
     #[error(transparent)]
     FaultProxy(#[from] FaultProxyError),
@@ -34,11 +42,11 @@ pub enum CliError {
     #[error(transparent)]
     FunctionBinary(#[from] FunctionBinaryError),
     /// There is no such function.
-    #[error("there is no function {name:?}; there is {known}")]
+    #[error("there is no function {name:?}: no binary of that name was built beside this one; ready-made is {known}")]
     UnknownFunction {
         /// What was asked for.
         name: String,
-        /// The functions that there are.
+        /// The ready-made functions.
         known: String,
     },
     /// `cargo build` did not end well.
@@ -98,6 +106,6 @@ impl CliError {
             }
             cause = error.source();
         }
-        line.replace('\n', " ")
+        line.replace('\n', " ").trim_end().to_owned()
     }
 }

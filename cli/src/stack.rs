@@ -127,8 +127,11 @@ impl Stack {
             DynamoDb::Endpoint(url) => (None, url),
         };
         let client = client_for(&dynamodb_url);
-        create_idempotency_table(&client, Self::TABLE).await?;
-        create_table(&client, Self::CHARGES_TABLE, "charge_id", None).await?;
+        let tables = async {
+            create_idempotency_table(&client, Self::TABLE).await?;
+            create_table(&client, Self::CHARGES_TABLE, "charge_id", None).await
+        };
+        tables.await.map_err(|source| CliError::Tables { url: dynamodb_url.clone(), source })?;
         let proxy = FaultProxy::start(&dynamodb_url).await?;
         let provider = PaymentProvider::start_on(options.provider).await?;
         let config = FunctionConfig::new(&options.function, binary)

@@ -176,10 +176,7 @@ fn mistakes_are_told_in_one_line() {
     let in_use = format!("cannot listen on {address}: another process uses this port");
     assert_mistake(&["local", "--http", &address], &in_use);
     assert_mistake(&["local", "--http", "127.0.0.1:0", "--dynamodb", &address], &in_use);
-    assert_mistake(
-        &["invoke", "no-such-function", EVENT],
-        "there is no function \"no-such-function\"; there is payments-api",
-    );
+    assert_mistake(&["invoke", "no-such-function", EVENT], "there is no function \"no-such-function\": no binary");
     assert_mistake(&["invoke", "payments-api", "/nowhere/event.json"], "cannot read the event /nowhere/event.json");
 }
 
@@ -203,7 +200,33 @@ fn a_malformed_event_is_told_with_its_place() {
 fn an_unreachable_dynamodb_is_told() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("http://{closed}");
-    assert_mistake(&["local", "--http", "127.0.0.1:0", "--dynamodb", &url], "cannot create table `idempotency`");
+    assert_mistake(
+        &["local", "--http", "127.0.0.1:0", "--dynamodb", &url],
+        &format!("the DynamoDB at {url} is not usable: cannot create table `idempotency`"),
+    );
+}
+
+#[test]
+fn arguments_that_mean_nothing_say_what_is_expected() {
+    let rows: [(&[&str], &str); 5] = [
+        (&["local", "--http", "3000"], "expected an address with a port, such as 127.0.0.1:3000"),
+        (&["local", "--dynamodb", "localhost"], "expected an address such as 127.0.0.1:8000, or a URL"),
+        (&["invoke", "payments-api", EVENT, "--endpoint-url", "foo"], "expected a URL such as http://127.0.0.1:8000"),
+        (&["invoke", "payments-api", EVENT, "--env", "NAME"], "expected NAME=VALUE"),
+        (&["local", "--on-abandoned", "sometimes"], "[possible values: rerun, reject]"),
+    ];
+    for (arguments, expected) in rows {
+        let output = run(arguments);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && told.contains(expected), "{told}");
+    }
+}
+
+#[test]
+fn a_function_gets_the_variables_that_it_is_given() {
+    let output = run(&["invoke", "payments-api", EVENT, "--env", "ON_ABANDONED=sometimes"]);
+    assert!(!output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("must be rerun or reject"));
 }
 
 #[test]

@@ -14,7 +14,8 @@ use crate::{
 pub(crate) async fn route(app: &App, request: Request) -> Result<Response<Body>, Error> {
     // The raw path, because the URI's has the stage in front where a stage is named.
     let path = request.raw_http_path().to_owned();
-    match (request.method(), path.trim_end_matches('/').strip_prefix("/charges")) {
+    // One spelling of each path: the path is part of a request's identity, so another spelling would be another operation.
+    match (request.method(), path.strip_prefix("/charges")) {
         (&Method::POST, Some("")) => create_charge(&app.idempotency, &app.provider, &app.charges, request).await,
         (_, Some("")) => method_not_allowed("POST"),
         (method, Some(rest)) => match rest.strip_prefix('/').filter(|id| !id.is_empty() && !id.contains('/')) {

@@ -78,7 +78,7 @@ pub enum Decision {
 /// let now = EpochMillis::new(1_000_000);
 /// let request = ClaimRequest {
 ///     key: RecordKey::from_stored("dev#charge#v1#…"),
-///     fingerprint: Fingerprint::builder().bytes("body", b"…").finish(),
+///     fingerprint: Fingerprint::builder().bytes("body", b"{}").finish(),
 ///     token: OwnerToken::from_bytes([1; 16]),
 ///     execution: ExecutionId::from_bytes([2; 16]),
 ///     deadline: now + std::time::Duration::from_secs(10),

@@ -16,7 +16,7 @@
 //! # #[tokio::main]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! use std::time::Duration;
-//! use idempotency_testkit::dynamodb::{EmbeddedDynamoDb, create_idempotency_table};
+//! use idempotency_testkit::dynamodb::{EmbeddedDynamoDb, create_idempotency_table, create_table};
 //! use idempotency_testkit::fault_proxy::{Fault, FaultProxy, Gate, Rule};
 //! use idempotency_testkit::http_front::HttpFront;
 //! use idempotency_testkit::lambda::{Function, FunctionConfig};
@@ -25,20 +25,24 @@
 //!
 //! let dynamodb = EmbeddedDynamoDb::start().await?;
 //! create_idempotency_table(&dynamodb.client(), "idempotency").await?;
+//! create_table(&dynamodb.client(), "charges", "charge_id", None).await?;
 //! let proxy = FaultProxy::start(dynamodb.endpoint_url()).await?;
 //! let provider = PaymentProvider::start().await?;
 //!
 //! let config = FunctionConfig::new("payments", function_binary("payments-api")?)
 //!     .env("AWS_ENDPOINT_URL_DYNAMODB", proxy.endpoint_url())
-//!     .env("TABLE_NAME", "idempotency")
-//!     .env("PROVIDER_URL", provider.url());
+//!     .env("IDEMPOTENCY_TABLE", "idempotency")
+//!     .env("IDEMPOTENCY_NAMESPACE", "test")
+//!     .env("CHARGES_TABLE", "charges")
+//!     .env("PAYMENT_PROVIDER_URL", provider.url());
 //! let function = Function::new(config)?;
 //! let front = HttpFront::start(([127, 0, 0, 1], 0).into(), function.clone()).await?;
 //!
 //! // Hold the write that completes the record: the customer is charged, and nobody knows it yet.
 //! let gate = Gate::new();
-//! proxy.inject(Rule::on("UpdateItem").fault(Fault::Hold(gate.clone())));
-//! // … `POST {front.url()}/payments` in a task, then:
+//! let completion = Rule::on("PutItem").when(|request| request.body["Item"]["status"]["S"] == "completed");
+//! proxy.inject(completion.forever().fault(Fault::Hold(gate.clone())));
+//! // … `POST {front.url()}/charges` in a task, then:
 //! gate.reached().await;
 //! for sandbox in function.sandboxes() {
 //!     sandbox.kill();

@@ -36,6 +36,9 @@ pub(crate) const RECEIVER: &str =
 pub(crate) const MUTABLE_REFERENCE: &str =
     "shared state must be a shared reference (`&T`): duplicates of a request run concurrently";
 
+pub(crate) const REFERENCE_TO_EXTRACTED: &str =
+    "take this by value: references are shared state that the caller passes in";
+
 pub(crate) const REFERENCE_PATTERN: &str = "give this reference a plain name, so that it can be passed on";
 
 pub(crate) const IMPL_TRAIT: &str =

@@ -60,8 +60,6 @@ fn expand(arguments: &Arguments, handler: &Handler, function: &ItemFn) -> TokenS
         None => quote!(_: ::core::option::Option<::lambda_idempotency::Attempt>),
     };
     let signature = signature(handler, function);
-    // The bounds on what the handler returns are checked at this call; an error should point at the handler's own words.
-    let run = quote_spanned!(output.span() => ::lambda_idempotency::http::run);
     quote! {
         #signature {
             async fn #name(#inputs) #output #block
@@ -69,7 +67,7 @@ fn expand(arguments: &Arguments, handler: &Handler, function: &ItemFn) -> TokenS
             static __OPERATION: ::std::sync::LazyLock<::lambda_idempotency::http::HttpOperation> =
                 ::std::sync::LazyLock::new(|| #operation);
 
-            #run(
+            ::lambda_idempotency::http::run(
                 __idempotency,
                 &*__OPERATION,
                 __request,

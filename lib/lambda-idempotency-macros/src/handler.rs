@@ -32,8 +32,10 @@ impl Handler {
         if !signature.generics.params.is_empty() {
             errors.push(Error::new(signature.generics.span(), diagnostics::GENERIC));
         }
-        if let ReturnType::Default = signature.output {
-            errors.push(Error::new(signature.ident.span(), diagnostics::NO_RESULT));
+        match &signature.output {
+            ReturnType::Default => errors.push(Error::new(signature.ident.span(), diagnostics::NO_RESULT)),
+            ReturnType::Type(_, ty) if !is_result(ty) => errors.push(Error::new(ty.span(), diagnostics::NO_RESULT)),
+            ReturnType::Type(..) => {}
         }
         let parameters: Vec<_> = signature.inputs.iter().filter_map(|input| errors.take(parameter(input))).collect();
         let attempts = parameters.iter().filter_map(|parameter| match parameter {
@@ -57,6 +59,9 @@ fn parameter(input: &FnArg) -> Result<Parameter> {
         Type::Reference(reference) if reference.mutability.is_some() => {
             Err(Error::new(ty.span(), diagnostics::MUTABLE_REFERENCE))
         }
+        Type::Reference(reference) if is_extracted(&reference.elem) => {
+            Err(Error::new(ty.span(), diagnostics::REFERENCE_TO_EXTRACTED))
+        }
         Type::Reference(_) => match &**pat {
             Pat::Ident(name) => Ok(Parameter::Shared { name: name.ident.clone(), ty: ty.clone() }),
             _ => Err(Error::new(pat.span(), diagnostics::REFERENCE_PATTERN)),
@@ -65,6 +70,21 @@ fn parameter(input: &FnArg) -> Result<Parameter> {
         Type::Path(path) if is_attempt(path) => Ok(Parameter::Attempt(ty.clone())),
         _ => Ok(Parameter::Extracted(ty.clone())),
     }
+}
+
+/// `Result<…>`, `io::Result<…>`, or an alias whose name ends so.
+fn is_result(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if last_ends_with(path, "Result"))
+}
+
+/// What is certainly meant to be read from the request or the claim.
+fn is_extracted(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if is_attempt(path)
+        || path.path.segments.last().is_some_and(|last| last.ident == "Request" || last.ident == "Json"))
+}
+
+fn last_ends_with(path: &TypePath, end: &str) -> bool {
+    path.path.segments.last().is_some_and(|last| last.ident.to_string().ends_with(end))
 }
 
 /// `Attempt` or `Option<Attempt>`, however they are qualified.

@@ -40,7 +40,7 @@ use proc_macro::TokenStream;
 ///
 /// A function of the same name that takes the `Idempotency` handle, the references in their order, and the request:
 ///
-/// ```ignore
+/// ```text
 /// #[idempotent(operation = "create-charge", version = 1, scope = jwt_claim("sub"))]
 /// async fn create_charge(Json(charge): Json<Charge>, attempt: Attempt, provider: &Provider) -> Result<Response<Body>, ChargeError> { … }
 ///

@@ -26,6 +26,7 @@
 //!
 //! #[tokio::main]
 //! async fn main() -> Result<(), Error> {
+//!     lambda_http::tracing::init_default_subscriber();
 //!     let idempotency = Idempotency::from_env().await?;
 //!     lambda_http::run(service_fn(|request| create_order(&idempotency, request))).await
 //! }
@@ -33,6 +34,8 @@
 //!
 //! The function needs a table (`template.yaml` has one) and two environment variables: `IDEMPOTENCY_TABLE`, its name, and
 //! `IDEMPOTENCY_NAMESPACE`, which keeps dev, stage and prod apart.
+//!
+//! Without the subscriber in its `main` a function says nothing about why it refuses requests.
 //!
 //! What is promised about attempts that crash is the operation's choice: [`OnAbandoned`].
 
@@ -44,7 +47,11 @@ pub use idempotency_core::{
     Attempt, AttemptNumber, Epoch, IdempotencyKey, KeyError, Namespace, OnAbandoned, Operation, Policy, Scope, Store,
     Window, WindowError,
 };
+#[doc(no_inline)]
+pub use idempotency_core::{Clock, Engine, MemoryStore, NamespaceError, OperationError, ScopeError, Timeouts};
 pub use idempotency_dynamodb::{DynamoDbStore, client_from_env};
+/// The arguments' types are [`http::ScopeSource`], [`OnAbandoned`] and [`Window`]; a handler's are [`http::FromRequest`]
+/// (such as [`http::Json`]) and [`Attempt`]; its error implements [`http::Classify`].
 pub use lambda_idempotency_macros::idempotent;
 
 /// What the expansion of [`idempotent`] needs. Not for hand-written code.

@@ -1,4 +1,4 @@
-//! Every row of the protocol (design, section 3) as a table: what is stored, when it is asked, what is decided.
+//! Every row of the protocol as a table: what is stored, when it is asked, what is decided.
 
 use super::*;
 use crate::{EpochSeconds, Window};
