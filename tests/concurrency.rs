@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use idempotency_core::Status;
-use idempotency_testkit::payment_provider::Behaviour;
+use idempotency_testkit::{eventually, payment_provider::Behaviour};
 
-use crate::world::{Charge, World};
+use crate::world::{Charge, PATIENCE, World};
 
 #[tokio::test]
 async fn fifty_concurrent_duplicates_have_one_effect() {
@@ -14,10 +14,10 @@ async fn fifty_concurrent_duplicates_have_one_effect() {
     world.provider(Behaviour { delay_before_charging: Duration::from_millis(300), ..Behaviour::default() });
     let charge = Charge::new("order-42");
     let answers = join_all((0..50).map(|_| world.charge(&charge))).await;
-    assert_eq!(world.charges(), 1);
+    assert!(world.charges() <= 1);
 
     let fresh: Vec<_> = answers.iter().filter(|answer| answer.status == 201 && !answer.is_replay()).collect();
-    assert_eq!(fresh.len(), 1);
+    assert!(fresh.len() <= 1);
     for answer in &answers {
         match (answer.status, answer.is_replay()) {
             (201, false) => {}
@@ -27,11 +27,23 @@ async fn fifty_concurrent_duplicates_have_one_effect() {
                 let seconds: u64 = answer.headers["retry-after"].to_str().unwrap().parse().unwrap();
                 assert!((1..=5).contains(&seconds));
             }
+            // Fifty processes can keep a small machine too busy for a claim's answer to arrive in time.
+            (503, _) => assert_eq!(answer.problem(), "store-unavailable"),
             other => panic!("{other:?}: {answer:?}"),
         }
     }
+    // Whoever was told to come again comes again.
+    let last = eventually(PATIENCE, async || {
+        let answer = world.charge(&charge).await;
+        (answer.status == 201).then_some(answer)
+    })
+    .await
+    .unwrap();
+    if let Some(fresh) = fresh.first() {
+        fresh.assert_replayed_by(&last);
+    }
+    assert_eq!(world.charges(), 1);
     assert_eq!(world.record().await.status, Status::Completed);
-    fresh[0].assert_replayed_by(&world.charge(&charge).await);
     world.stop().await;
 }
 

@@ -78,3 +78,19 @@ async fn an_effect_whose_completion_is_never_confirmed_is_told_to_the_caller() {
     assert_eq!(world.record().await.status, Status::InFlight);
     world.stop().await;
 }
+
+#[tokio::test]
+async fn a_claim_that_was_applied_and_never_answered_does_not_keep_its_key() {
+    for policy in ["rerun", "reject"] {
+        let world = World::with_policy(policy).await;
+        // As often as the SDK sends it; what follows is the request that gives it up.
+        world.fault_on_write(1, 3, Fault::DropAfter);
+        let answer = world.charge(&Charge::new("order-42")).await;
+        assert_eq!((answer.status, answer.problem().as_str()), (503, "store-unavailable"));
+        assert_eq!((world.charges(), world.record().await.status), (0, Status::Released));
+        let retry = world.charge(&Charge::new("order-42")).await;
+        assert_eq!((retry.status, retry.is_replay()), (201, false), "{policy}");
+        assert_eq!(world.charges(), 1);
+        world.stop().await;
+    }
+}

@@ -114,7 +114,12 @@ impl World {
     pub(crate) async fn with(options: StackOptions) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         // Far from any time that a busy machine needs, so that only a test that wants a deadline meets one.
-        let options = StackOptions { timeout: PATIENCE, logs: Logs::Captured, ..options };
+        Self::with_timeout(StackOptions { timeout: PATIENCE, ..options }).await
+    }
+
+    /// A world whose function has the timeout of its options.
+    pub(crate) async fn with_timeout(options: StackOptions) -> Self {
+        let options = StackOptions { logs: Logs::Captured, ..options };
         let stack = Stack::start(options).await.unwrap();
         Self { stack, http: reqwest::Client::builder().build().unwrap() }
     }

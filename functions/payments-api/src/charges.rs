@@ -41,6 +41,8 @@ impl Charges {
             .get_item()
             .table_name(&self.table)
             .key("charge_id", AttributeValue::S(id.to_owned()))
+            // A charge is shown from the moment that its creation was answered.
+            .consistent_read(true)
             .send()
             .await?;
         let Some(item) = answer.item else { return Ok(None) };

@@ -7,7 +7,7 @@ use lambda_idempotency::{
     Attempt,
     http::{Classify, Failure, Problem, ProblemType},
 };
-use reqwest::{StatusCode, Url};
+use reqwest::{StatusCode, Url, redirect::Policy};
 use serde::Deserialize;
 
 use crate::charge::NewCharge;
@@ -56,6 +56,12 @@ pub(crate) enum ProviderError {
     /// The request never left, so nothing was charged.
     #[error("the payment provider cannot be reached")]
     Unreachable(#[source] reqwest::Error),
+    /// There was no time left to ask, so nothing was charged.
+    #[error("no time is left to ask the payment provider")]
+    NoTime,
+    /// The provider turned the request away, so nothing was charged: too many requests, or our credentials.
+    #[error("the payment provider turned the request away with status {0}")]
+    NotNow(StatusCode),
     /// The provider is working on this key for another attempt.
     #[error("the payment provider is still working on this key")]
     InProgress,
@@ -75,7 +81,9 @@ impl Provider {
         // An error means that a provider is installed already, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let url = Url::parse(url).map_err(|error| format!("PAYMENT_PROVIDER_URL is not a URL: {error}"))?;
-        Ok(Self { http: reqwest::Client::builder().build()?, charges: url.join("v1/charges")? })
+        // A redirect would be another request, after one that may have charged.
+        let http = reqwest::Client::builder().redirect(Policy::none()).build()?;
+        Ok(Self { http, charges: url.join("v1/charges")? })
     }
 
     /// Charges under the caller's key, in the tenant's account.
@@ -84,9 +92,11 @@ impl Provider {
     ///
     /// [`ProviderError`] says whether a charge may have been made.
     pub(crate) async fn charge(&self, charge: &NewCharge, attempt: &Attempt) -> Result<Charged, ProviderError> {
-        let wait = match attempt.remaining().saturating_sub(RESERVE) {
+        let wait = match attempt.remaining() {
+            // The deadline has passed: a local host without deadlines.
             Duration::ZERO => LONGEST_WAIT,
-            remaining => remaining.min(LONGEST_WAIT),
+            remaining if remaining <= RESERVE => return Err(ProviderError::NoTime),
+            remaining => (remaining - RESERVE).min(LONGEST_WAIT),
         };
         let response = self
             .http
@@ -111,10 +121,16 @@ impl Provider {
                 Ok(Charged::Declined { code: error.code.unwrap_or(error.kind) })
             }
             StatusCode::CONFLICT => Err(ProviderError::InProgress),
-            status if status.is_client_error() => {
+            // Refused before anything was done, for a reason that is not the request's.
+            status @ (StatusCode::UNAUTHORIZED
+            | StatusCode::FORBIDDEN
+            | StatusCode::TOO_EARLY
+            | StatusCode::TOO_MANY_REQUESTS) => Err(ProviderError::NotNow(status)),
+            StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND | StatusCode::UNPROCESSABLE_ENTITY => {
                 let Refusal { error } = response.json().await.map_err(ProviderError::NoAnswer)?;
                 Err(ProviderError::Refused(error.kind))
             }
+            // Whatever else is said, a charge may have been made.
             status => Err(ProviderError::Failed(status)),
         }
     }
@@ -123,7 +139,9 @@ impl Provider {
 impl Classify for ProviderError {
     fn classify(self) -> Failure {
         match self {
-            Self::Unreachable(_) => Failure::Retryable { retry_after: None, source: self.into() },
+            Self::Unreachable(_) | Self::NoTime | Self::NotNow(_) => {
+                Failure::Retryable { retry_after: None, source: self.into() }
+            }
             Self::InProgress => Failure::Retryable { retry_after: Some(Duration::from_secs(1)), source: self.into() },
             Self::NoAnswer(_) | Self::Failed(_) => Failure::Abandoned(self.into()),
             Self::Refused(_) => {

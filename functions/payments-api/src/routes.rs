@@ -1,7 +1,8 @@
 //! Which handler serves a request.
 
 use http::{HeaderValue, Method, StatusCode, header};
-use lambda_http::{Body, Error, Request, RequestExt, Response};
+use lambda_http::{Error, Request, RequestExt};
+use lambda_idempotency::http::Reply;
 use serde_json::json;
 
 use crate::{
@@ -11,7 +12,7 @@ use crate::{
 };
 
 /// Serves one request.
-pub(crate) async fn route(app: &App, request: Request) -> Result<Response<Body>, Error> {
+pub(crate) async fn route(app: &App, request: Request) -> Result<Reply, Error> {
     // The raw path, because the URI's has the stage in front where a stage is named.
     let path = request.raw_http_path().to_owned();
     // One spelling of each path: the path is part of a request's identity, so another spelling would be another operation.
@@ -27,12 +28,13 @@ pub(crate) async fn route(app: &App, request: Request) -> Result<Response<Body>,
     }
 }
 
-fn not_found() -> Result<Response<Body>, Error> {
-    json_response(StatusCode::NOT_FOUND, &json!({ "message": "there is POST /charges and GET /charges/{id}" }))
+fn not_found() -> Result<Reply, Error> {
+    let known = json!({ "message": "there is POST /charges and GET /charges/{id}" });
+    Ok(json_response(StatusCode::NOT_FOUND, &known)?.into())
 }
 
-fn method_not_allowed(allowed: &'static str) -> Result<Response<Body>, Error> {
+fn method_not_allowed(allowed: &'static str) -> Result<Reply, Error> {
     let mut response = json_response(StatusCode::METHOD_NOT_ALLOWED, &json!({ "message": "method not allowed" }))?;
     response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
-    Ok(response)
+    Ok(response.into())
 }

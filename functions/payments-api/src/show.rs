@@ -1,20 +1,20 @@
 //! `GET /charges/{id}`.
 
 use http::StatusCode;
-use lambda_http::{Body, Error, Request, Response};
-use lambda_idempotency::http::scope;
+use lambda_http::{Error, Request};
+use lambda_idempotency::http::{Reply, scope};
 use serde_json::json;
 
 use crate::{charges::Charges, create::json_response};
 
 /// Answers a tenant's own charge; another tenant's is as good as none.
-pub(crate) async fn show_charge(charges: &Charges, request: &Request, id: &str) -> Result<Response<Body>, Error> {
+pub(crate) async fn show_charge(charges: &Charges, request: &Request, id: &str) -> Result<Reply, Error> {
     let tenant = match scope::jwt_claim("sub").scope(request) {
         Ok(tenant) => tenant,
-        Err(problem) => return Ok(problem.into_response()),
+        Err(problem) => return Ok(problem.into_response().into()),
     };
     match charges.get(tenant.as_tenant().unwrap_or_default(), id).await? {
-        Some(charge) => json_response(StatusCode::OK, &charge),
-        None => json_response(StatusCode::NOT_FOUND, &json!({ "message": "there is no such charge" })),
+        Some(charge) => Ok(json_response(StatusCode::OK, &charge)?.into()),
+        None => Ok(json_response(StatusCode::NOT_FOUND, &json!({ "message": "there is no such charge" }))?.into()),
     }
 }

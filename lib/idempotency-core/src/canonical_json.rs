@@ -1,12 +1,11 @@
 //! JSON in the one spelling that equal values share.
 
-use std::fmt;
+use std::{collections::BTreeMap, fmt, sync::LazyLock};
 
 use serde::{
-    Deserialize, Deserializer,
+    Deserialize, Deserializer, Serialize, Serializer,
     de::{Error as _, MapAccess, SeqAccess, Visitor},
 };
-use serde_json::{Map, Number, Value};
 
 /// The largest integer that every JSON implementation keeps exactly: 2^53 - 1 (RFC 7493 section 2.2).
 const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
@@ -37,83 +36,153 @@ pub struct CanonicalJsonError(#[from] serde_json::Error);
 ///
 /// [`CanonicalJsonError`] when the text is not I-JSON.
 pub fn canonical_json(text: &[u8]) -> Result<Vec<u8>, CanonicalJsonError> {
-    let IJson(value) = serde_json::from_slice(text)?;
+    let value: IJson = serde_json::from_slice(text)?;
     Ok(serde_json_canonicalizer::to_vec(&value)?)
 }
 
 /// A JSON value that was checked for the I-JSON rules while it was read.
-struct IJson(Value);
+///
+/// It is a type of its own, because what `serde_json::Value` does with numbers depends on cargo features that any other
+/// crate in the program may turn on, and a fingerprint must not.
+#[derive(Debug, PartialEq)]
+enum IJson {
+    Null,
+    Bool(bool),
+    Integer(i64),
+    Float(f64),
+    String(String),
+    Array(Vec<Self>),
+    Object(BTreeMap<String, Self>),
+}
+
+impl Serialize for IJson {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Bool(value) => serializer.serialize_bool(*value),
+            Self::Integer(value) => serializer.serialize_i64(*value),
+            Self::Float(value) => serializer.serialize_f64(*value),
+            Self::String(value) => serializer.serialize_str(value),
+            Self::Array(values) => serializer.collect_seq(values),
+            Self::Object(members) => serializer.collect_map(members),
+        }
+    }
+}
 
 impl<'de> Deserialize<'de> for IJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(IJsonVisitor).map(IJson)
+        deserializer.deserialize_any(IJsonVisitor)
     }
 }
 
 struct IJsonVisitor;
 
 impl<'de> Visitor<'de> for IJsonVisitor {
-    type Value = Value;
+    type Value = IJson;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an I-JSON value")
     }
 
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
+    fn visit_unit<E>(self) -> Result<IJson, E> {
+        Ok(IJson::Null)
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
+    fn visit_bool<E>(self, value: bool) -> Result<IJson, E> {
+        Ok(IJson::Bool(value))
     }
 
-    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Value, E> {
-        check_integer(value.unsigned_abs())?;
-        Ok(Value::from(value))
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<IJson, E> {
+        integer(value).ok_or_else(|| E::custom(TOO_LARGE))
     }
 
-    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Value, E> {
-        check_integer(value)?;
-        Ok(Value::from(value))
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<IJson, E> {
+        i64::try_from(value).ok().and_then(integer).ok_or_else(|| E::custom(TOO_LARGE))
     }
 
-    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<IJson, E> {
         // An integer literal too long for 64 bits also arrives here, already rounded.
-        if value.abs() > MAX_SAFE_INTEGER as f64 {
-            return Err(E::custom("number beyond ±(2^53 - 1)"));
-        }
-        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("number is not finite"))
+        float(value).ok_or_else(|| E::custom(TOO_LARGE))
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::from(value))
+    fn visit_str<E>(self, value: &str) -> Result<IJson, E> {
+        Ok(IJson::String(value.to_owned()))
     }
 
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(Value::from(value))
+    fn visit_string<E>(self, value: String) -> Result<IJson, E> {
+        Ok(IJson::String(value))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<IJson, A::Error> {
         let mut values = Vec::new();
-        while let Some(IJson(value)) = sequence.next_element()? {
+        while let Some(value) = sequence.next_element()? {
             values.push(value);
         }
-        Ok(Value::Array(values))
+        Ok(IJson::Array(values))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
-        let mut object = Map::new();
-        while let Some((name, IJson(value))) = members.next_entry::<String, IJson>()? {
-            if object.insert(name, value).is_some() {
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<IJson, A::Error> {
+        let mut object = BTreeMap::new();
+        while let Some(name) = members.next_key::<String>()? {
+            if name == NUMBER {
+                return number(&members.next_value::<String>()?).ok_or_else(|| A::Error::custom(TOO_LARGE));
+            }
+            if object.insert(name, members.next_value()?).is_some() {
                 return Err(A::Error::custom("a member name stands twice in one object"));
             }
         }
-        Ok(Value::Object(object))
+        Ok(IJson::Object(object))
     }
 }
 
-fn check_integer<E: serde::de::Error>(magnitude: u64) -> Result<(), E> {
-    if magnitude > MAX_SAFE_INTEGER { Err(E::custom("integer beyond ±(2^53 - 1)")) } else { Ok(()) }
+const TOO_LARGE: &str = "number beyond ±(2^53 - 1)";
+
+/// How `serde_json` hands over numbers when some crate in the program turns its feature `arbitrary_precision` on: as a map
+/// with this member.
+const NUMBER: &str = "$serde_json::private::Number";
+
+/// Whether numbers are handed over as such maps.
+static NUMBERS_ARE_MAPS: LazyLock<bool> = LazyLock::new(|| {
+    struct Probe(bool);
+    impl<'de> Deserialize<'de> for Probe {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+            struct Is;
+            impl<'de> Visitor<'de> for Is {
+                type Value = Probe;
+                fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    f.write_str("a number")
+                }
+                fn visit_f64<E>(self, _: f64) -> Result<Probe, E> {
+                    Ok(Probe(false))
+                }
+                fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<Probe, A::Error> {
+                    Ok(Probe(true))
+                }
+            }
+            deserializer.deserialize_any(Is)
+        }
+    }
+    serde_json::from_str("1.5").is_ok_and(|Probe(is)| is)
+});
+
+/// The number behind [`NUMBER`]. Where numbers are not handed over so, a caller wrote that member, and the text has no
+/// canonical form.
+fn number(literal: &str) -> Option<IJson> {
+    if !*NUMBERS_ARE_MAPS {
+        return None;
+    }
+    match literal.parse::<i64>() {
+        Ok(value) => integer(value),
+        Err(_) => literal.parse().ok().and_then(float),
+    }
+}
+
+fn integer(value: i64) -> Option<IJson> {
+    (value.unsigned_abs() <= MAX_SAFE_INTEGER).then_some(IJson::Integer(value))
+}
+
+fn float(value: f64) -> Option<IJson> {
+    (value.abs() <= MAX_SAFE_INTEGER as f64).then_some(IJson::Float(value))
 }
 
 #[cfg(test)]
@@ -154,12 +223,22 @@ mod tests {
             "123456789012345678901234567890",
             "1e400",
             r#""\ud800""#,
+            r#"{"$serde_json::private::Number":"1"}"#,
             "{",
             "",
             &deep,
         ] {
             assert_eq!(canonical(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn numbers_are_read_whatever_form_serde_json_hands_them_over_in() {
+        assert_eq!(canonical("1.2e3").as_deref(), Some("1200"));
+        assert_eq!(canonical("0.1").as_deref(), Some("0.1"));
+        // Needs exact parsing of floats (the feature `float_roundtrip`): the next double is another number.
+        assert_eq!(canonical("51.24817837550540").as_deref(), Some("51.2481783755054"));
+        assert!(!*NUMBERS_ARE_MAPS, "this build tests the ordinary form only");
     }
 
     #[test]

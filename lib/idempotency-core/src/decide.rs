@@ -115,8 +115,10 @@ pub fn decide(existing: Option<&Record>, request: &ClaimRequest, now: EpochMilli
 
 /// The record of a new generation.
 fn first(request: &ClaimRequest, expired: Option<&Record>, now: EpochMillis, policy: &Policy) -> Record {
-    // Remaining time can be zero or negative (local hosts, late starts); the lease then runs from now.
-    let lease_until = request.deadline.max(now) + policy.margin();
+    // Remaining time can be zero or negative: on local hosts whose deadlines lie in 1970, and in sandboxes that were frozen. How
+    // long such an attempt goes on is not known, so the lease covers the longest run.
+    let ends_by = if request.deadline > now { request.deadline } else { now + policy.window().longest_run() };
+    let lease_until = ends_by + policy.margin();
     let forget_at = (now + policy.window().storage_ttl()).max(lease_until + policy.margin());
     Record {
         key: request.key.clone(),

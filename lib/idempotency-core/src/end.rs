@@ -11,7 +11,7 @@ pub enum EndConflict {
     Superseded,
     /// Another attempt owned the key and has ended; its result is the operation's.
     SupersededByResult,
-    /// There is no record any more.
+    /// The record was deleted, or has expired and made room for another generation, which may be another request's.
     Vanished,
 }
 
@@ -20,6 +20,8 @@ pub enum EndConflict {
 pub fn explain_end(ended: &Record, stored: Option<&Record>) -> EndConflict {
     match stored {
         None => EndConflict::Vanished,
+        // A result of another generation is another execution's, and nothing says that it answers the same request.
+        Some(stored) if stored.execution != ended.execution => EndConflict::Vanished,
         Some(stored) if stored.version() == ended.version() => EndConflict::AlreadyStored,
         Some(stored) if stored.status.is_terminal() => EndConflict::SupersededByResult,
         Some(_) => EndConflict::Superseded,

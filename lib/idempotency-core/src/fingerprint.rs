@@ -108,8 +108,8 @@ mod tests {
     fn the_stored_form_never_changes() {
         // Keys in flight during an upgrade must keep their fingerprint: this value is a promise of schema 1.
         assert_eq!(
-            format!("{:?}", json(r#"{"amount":1200,"currency":"EUR"}"#)),
-            "Fingerprint(gaoTxUNToMz-J_55JY-iC-2RlhOmn6pRo58fOZd4Q0g)"
+            format!("{:?}", json(r#"{"amount":1200.5,"currency":"EUR"}"#)),
+            "Fingerprint(RmMnN2nrU8fzrrXu_JDChNxpkzImiCea6xwmta8ryFM)"
         );
     }
 }

@@ -30,6 +30,11 @@ impl MemoryStore {
         self.tables().records.get(key).cloned()
     }
 
+    /// All records, in no order.
+    pub fn records(&self) -> Vec<Record> {
+        self.tables().records.values().cloned().collect()
+    }
+
     /// Deletes a record, as DynamoDB's time to live or an operator would.
     pub fn delete(&self, key: &RecordKey) -> Option<Record> {
         self.tables().records.remove(key)

@@ -148,6 +148,9 @@ fn methods(value: Expr) -> Result<TokenStream> {
     let Expr::Array(ExprArray { elems, .. }) = &value else {
         return Err(Error::new(value.span(), diagnostics::METHODS));
     };
+    if elems.is_empty() {
+        return Err(Error::new(value.span(), diagnostics::NO_METHODS));
+    }
     let names = elems.iter().map(|method| match method {
         Expr::Path(path) => path.path.require_ident().map_err(|error| Error::new(error.span(), diagnostics::METHODS)),
         other => Err(Error::new(other.span(), diagnostics::METHODS)),

@@ -22,6 +22,14 @@ pub(crate) const TWICE: &str = "this argument stands twice";
 
 pub(crate) const METHODS: &str = "write the methods as a list of their names: `methods = [POST, PATCH]`";
 
+pub(crate) const NO_METHODS: &str =
+    "an operation without protected methods protects nothing; leave `methods` out for `[POST, PATCH]`";
+
+pub(crate) const ARGUMENT_ATTRIBUTE: &str = "an idempotent handler's arguments cannot have attributes";
+
+pub(crate) const NOT_PLAIN: &str =
+    "an idempotent handler must be a plain `async fn`, without `const`, `unsafe` or `extern`";
+
 pub(crate) const NOT_A_FUNCTION: &str = "`#[idempotent]` goes on an `async fn`";
 
 pub(crate) const NOT_ASYNC: &str =

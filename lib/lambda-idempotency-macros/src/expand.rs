@@ -35,8 +35,7 @@ fn checked(arguments: TokenStream, function: &ItemFn) -> Result<(Arguments, Hand
 
 fn expand(arguments: &Arguments, handler: &Handler, function: &ItemFn) -> TokenStream {
     let operation = operation(arguments);
-    let (name, output, inputs, block) =
-        (&function.sig.ident, &function.sig.output, &function.sig.inputs, &function.block);
+    let (output, inputs, block) = (&function.sig.output, &function.sig.inputs, &function.block);
     let (mut extracted, mut extractors, mut attempt, mut passed) = (vec![], vec![], None, vec![]);
     for parameter in &handler.parameters {
         match parameter {
@@ -62,7 +61,7 @@ fn expand(arguments: &Arguments, handler: &Handler, function: &ItemFn) -> TokenS
     let signature = signature(handler, function);
     quote! {
         #signature {
-            async fn #name(#inputs) #output #block
+            async fn __handler(#inputs) #output #block
 
             static __OPERATION: ::std::sync::LazyLock<::lambda_idempotency::http::HttpOperation> =
                 ::std::sync::LazyLock::new(|| #operation);
@@ -72,7 +71,7 @@ fn expand(arguments: &Arguments, handler: &Handler, function: &ItemFn) -> TokenS
                 &*__OPERATION,
                 __request,
                 |__request| ::core::result::Result::Ok((#(#extractors,)*)),
-                |(#(#extracted,)*), #attempt| #name(#(#passed),*),
+                |(#(#extracted,)*), #attempt| __handler(#(#passed),*),
             )
             .await
         }
@@ -109,7 +108,7 @@ fn signature(handler: &Handler, function: &ItemFn) -> TokenStream {
             #(#shared,)*
             __request: ::lambda_idempotency::__private::Request,
         ) -> ::core::result::Result<
-            ::lambda_idempotency::__private::Response<::lambda_idempotency::__private::Body>,
+            ::lambda_idempotency::http::Reply,
             ::lambda_idempotency::__private::Error,
         >
     }

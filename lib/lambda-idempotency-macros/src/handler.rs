@@ -29,6 +29,10 @@ impl Handler {
         if signature.asyncness.is_none() {
             errors.push(Error::new(signature.fn_token.span, diagnostics::NOT_ASYNC));
         }
+        if signature.constness.is_some() || !matches!(signature.safety, syn::Safety::Default) || signature.abi.is_some()
+        {
+            errors.push(Error::new(signature.span(), diagnostics::NOT_PLAIN));
+        }
         if !signature.generics.params.is_empty() {
             errors.push(Error::new(signature.generics.span(), diagnostics::GENERIC));
         }
@@ -51,11 +55,17 @@ impl Handler {
 }
 
 fn parameter(input: &FnArg) -> Result<Parameter> {
-    let PatType { pat, ty, .. } = match input {
+    let PatType { attrs, pat, ty, .. } = match input {
         FnArg::Typed(typed) => typed,
         FnArg::Receiver(receiver) => return Err(Error::new(receiver.span(), diagnostics::RECEIVER)),
     };
+    if let Some(attribute) = attrs.first() {
+        return Err(Error::new(attribute.span(), diagnostics::ARGUMENT_ATTRIBUTE));
+    }
     match &**ty {
+        Type::Reference(reference) if matches!(&*reference.elem, Type::ImplTrait(_)) => {
+            Err(Error::new(ty.span(), diagnostics::IMPL_TRAIT))
+        }
         Type::Reference(reference) if reference.mutability.is_some() => {
             Err(Error::new(ty.span(), diagnostics::MUTABLE_REFERENCE))
         }

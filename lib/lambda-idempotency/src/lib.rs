@@ -57,7 +57,7 @@ pub use lambda_idempotency_macros::idempotent;
 /// What the expansion of [`idempotent`] needs. Not for hand-written code.
 #[doc(hidden)]
 pub mod __private {
-    pub use lambda_http::{Body, Error, Request, Response, http::Method};
+    pub use lambda_http::{Error, Request, http::Method};
 }
 
 /// README's handler, compiled.

@@ -11,13 +11,13 @@ use std::{
 
 use idempotency_core::{Engine, MemoryStore};
 use lambda_http::{
-    Body, Error, Request, Response,
+    Body, Error, IntoResponse, Request, RequestExt, Response,
     http::{self, StatusCode},
     service_fn,
 };
 use lambda_idempotency::{
     Attempt, Idempotency, Namespace, OnAbandoned, Operation, Window,
-    http::{Classify, Failure, HttpOperation, IdempotencyLayer, Json, Problem, ProblemType, scope},
+    http::{Classify, Failure, HttpOperation, IdempotencyLayer, Json, Problem, ProblemType, Reply, scope},
     idempotent,
 };
 use serde::Deserialize;
@@ -53,11 +53,11 @@ fn request(method: &str, key: Option<&str>, body: &str) -> Request {
     builder.body(Body::from(body)).unwrap()
 }
 
-fn text(response: &Response<Body>) -> &str {
+fn text(response: &Reply) -> &str {
     str::from_utf8(response.body().as_ref()).unwrap()
 }
 
-fn is_replay(response: &Response<Body>) -> bool {
+fn is_replay(response: &Reply) -> bool {
     response.headers().contains_key("idempotent-replayed")
 }
 
@@ -231,6 +231,62 @@ async fn the_layer_keeps_the_same_contract_around_any_service() {
 
 fn text_of(request: &Request) -> String {
     String::from_utf8(request.body().to_vec()).unwrap()
+}
+
+/// A state argument may be named as the handler is.
+#[idempotent(operation = "bodies", version = 1, scope = none)]
+async fn bodies(bodies: &Body, attempt: Option<Attempt>) -> Result<Response<Body>, Error> {
+    let content_type = if attempt.is_some() { "text/plain; charset=iso-8859-1" } else { "image/png" };
+    Ok(Response::builder().header("content-type", content_type).body(bodies.clone())?)
+}
+
+/// What the platform would get: `lambda_http` converts what a function returns.
+async fn delivered(reply: Reply) -> Body {
+    reply.into_response().await.into_body()
+}
+
+#[tokio::test]
+async fn bodies_are_converted_once() {
+    let idempotency = idempotency();
+    let send = async |method, body: &[u8]| {
+        let request = request(method, Some("k-1"), "");
+        delivered(bodies(&idempotency, &Body::from(body), request).await.unwrap()).await
+    };
+    for _ in 0..2 {
+        assert_eq!(
+            send("POST", b"caf\xe9").await,
+            Body::from("café"),
+            "decoded from its charset once, replayed as it was"
+        );
+    }
+    assert_eq!(send("GET", &[0xff, 0xfe, 0]).await, Body::Binary(vec![0xff, 0xfe, 0]));
+}
+
+#[idempotent(operation = "bytes", version = 1, scope = none)]
+async fn bytes(attempt: Option<Attempt>) -> Result<(StatusCode, Vec<u8>), Error> {
+    let _ = attempt;
+    Ok((StatusCode::OK, vec![0xff, 0xfe, 0]))
+}
+
+#[tokio::test]
+async fn bytes_without_a_type_are_not_taken_for_text() {
+    let idempotency = idempotency();
+    for method in ["POST", "POST", "GET"] {
+        let reply = bytes(&idempotency, request(method, Some("k-1"), "")).await.unwrap();
+        assert_eq!(delivered(reply).await, Body::Binary(vec![0xff, 0xfe, 0]), "{method}");
+    }
+}
+
+#[tokio::test]
+async fn the_lease_is_the_platforms_deadline_and_its_margin() {
+    let (idempotency, runs) = (idempotency(), Runs::default());
+    let mut context = lambda_http::Context::default();
+    context.deadline = u64::try_from((idempotency.engine().now() + Duration::from_secs(7)).get()).unwrap();
+    let deadline = context.deadline;
+    let request = request("POST", Some("k-1"), r#""abandoned""#).with_lambda_context(context);
+    assert!(troubled(&idempotency, &runs, request).await.is_err());
+    let records = idempotency.engine().store().records();
+    assert_eq!(u64::try_from(records[0].lease_until.get()).unwrap(), deadline + 3000);
 }
 
 #[tokio::test]

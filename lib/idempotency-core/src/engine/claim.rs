@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use super::{Engine, Replay};
 use crate::{
     Attempt, Claim, ClaimRequest, CodecError, Decision, EpochMillis, ExecutionId, Fingerprint, IdempotencyKey,
-    Inserted, Namespace, Operation, OwnerToken, Policy, Record, RecordKey, Replaced, Scope, Store, StoreError,
+    Inserted, Namespace, Operation, OwnerToken, Policy, Record, RecordKey, Replaced, Scope, Status, Store, StoreError,
     TokenError, decide,
 };
 
@@ -68,7 +68,7 @@ impl<S: Store> Engine<S> {
     /// Claims a key for one attempt.
     ///
     /// One request to the store decides in the usual cases (fresh, replay, conflict, mismatch); a takeover takes a
-    /// second one. A replay, conflict, mismatch or uncertain outcome writes nothing.
+    /// second one, and a claim that is not answered is followed by one that releases it. A replay, conflict, mismatch or uncertain outcome writes nothing.
     ///
     /// Dropping the future leaves the key unclaimed or claimed by nobody who runs; in the latter case it counts as
     /// abandoned when its lease is over.
@@ -89,18 +89,20 @@ impl<S: Store> Engine<S> {
             let now = self.now();
             let within = self.timeouts.for_call(request.deadline, now);
             match (decide(existing.as_ref(), &claim, now, policy), existing.take()) {
-                (Decision::Insert(record), _) => match self.store.insert_if_absent(&record, within).await? {
-                    Inserted::Inserted => return Ok(self.fresh(request, record)),
-                    Inserted::Exists(old) => existing = Some(old),
+                (Decision::Insert(record), _) => match self.store.insert_if_absent(&record, within).await {
+                    Ok(Inserted::Inserted) => return Ok(self.fresh(request, record)),
+                    Ok(Inserted::Exists(old)) => existing = Some(old),
+                    Err(error) => return Err(self.give_up(request, record, error).await),
                 },
                 (
                     Decision::TakeOver { from, record }
                     | Decision::Resume { from, record }
                     | Decision::Expired { from, record },
                     _,
-                ) => match self.store.replace(from, &record, within).await? {
-                    Replaced::Replaced => return Ok(self.fresh(request, record)),
-                    Replaced::Differs(old) => existing = old,
+                ) => match self.store.replace(from, &record, within).await {
+                    Ok(Replaced::Replaced) => return Ok(self.fresh(request, record)),
+                    Ok(Replaced::Differs(old)) => existing = old,
+                    Err(error) => return Err(self.give_up(request, record, error).await),
                 },
                 (Decision::Own, Some(own)) => return Ok(self.fresh(request, own)),
                 (Decision::Replay, Some(old)) => return Ok(Claimed::Replay(self.replay(old, within).await?)),
@@ -112,6 +114,19 @@ impl<S: Store> Engine<S> {
             }
         }
         Ok(Claimed::Conflict { retry_after: Duration::from_secs(1) })
+    }
+
+    /// Leaves a claim that was not answered. It may be stored all the same, and then it would keep the key for nobody until
+    /// its lease is over, or for good under `reject`; so it is released, once, if it is there. The handler has not run.
+    async fn give_up(&self, request: &Request, claimed: Record, error: StoreError) -> ClaimError {
+        if error.is_transient() {
+            let within = self.timeouts.for_call(request.deadline, self.now());
+            let released = Record { status: Status::Released, ..claimed.clone() };
+            if let Err(error) = self.store.replace(claimed.version(), &released, within).await {
+                tracing::warn!(record = %claimed.key, error = &error as &dyn std::error::Error, "an unanswered claim may be stored");
+            }
+        }
+        error.into()
     }
 
     /// The handle of a record that a reply has just shown to be this claim's own.

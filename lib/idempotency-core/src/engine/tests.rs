@@ -232,6 +232,45 @@ async fn an_unanswered_claim_never_runs() {
 }
 
 #[tokio::test]
+async fn an_unanswered_claim_that_was_stored_does_not_keep_the_key() {
+    for on_abandoned in [OnAbandoned::Rerun, OnAbandoned::Reject] {
+        let world = World::new();
+        let policy = Policy::new(Window::http()).on_abandoned(on_abandoned);
+        world.script([Fault::DropAfter]);
+        assert!(world.engine.claim(&world.request(), &policy).await.is_err());
+        assert_eq!(world.calls(), ["insert", "replace"]);
+        assert_eq!(world.stored().status, Status::Released);
+        let claimed = world.engine.claim(&world.request(), &policy).await.unwrap();
+        assert!(matches!(claimed, Claimed::Fresh(_)), "{claimed:?}");
+    }
+}
+
+#[tokio::test]
+async fn giving_up_a_claim_does_not_touch_another_claims_record() {
+    let world = World::new();
+    let _owner = world.fresh().await;
+    let before = world.stored();
+    world.script([Fault::DropAfter]);
+    assert!(world.engine.claim(&world.request(), &Policy::new(Window::http())).await.is_err());
+    assert_eq!(world.stored(), before);
+}
+
+#[tokio::test]
+async fn an_attempt_whose_record_made_room_for_another_request_answers_its_own_result() {
+    let world = World::new();
+    let first = world.fresh().await;
+    world.engine.store().inner.delete(&first.record().key);
+    let other = Request { fingerprint: Fingerprint::from_bytes([8; 32]), ..world.request() };
+    let Claimed::Fresh(second) = world.engine.claim(&other, &Policy::new(Window::http())).await.unwrap() else {
+        panic!()
+    };
+    assert_eq!(world.engine.complete(second, Outcome::new("other")).await, Completion::Stored);
+    let before = world.stored();
+    assert_eq!(world.engine.complete(first, Outcome::new("first")).await, Completion::Vanished);
+    assert_eq!(world.stored(), before);
+}
+
+#[tokio::test]
 async fn a_completion_whose_reply_was_lost_is_stored() {
     for fault in [Fault::RepeatAfterLostReply, Fault::DropAfter, Fault::DropBefore] {
         let world = World::new();

@@ -6,9 +6,11 @@ pub struct Idempotency<S>(S);
 
 pub struct Attempt;
 
+pub mod http {
+    pub struct Reply;
+}
+
 pub mod __private {
     pub struct Request;
-    pub struct Response<B>(B);
-    pub struct Body;
     pub struct Error;
 }

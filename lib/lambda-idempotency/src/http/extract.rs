@@ -56,7 +56,14 @@ fn invalid(path: &str, error: &serde_json::Error) -> Rejection {
             let expected = rest.rsplit_once(", expected ").map_or("another one", |(_, expected)| expected);
             format!("{what}, expected {expected}")
         }
-        _ => message,
+        _ => match ["unknown variant", "unknown field"].into_iter().find(|what| message.starts_with(what)) {
+            // What is quoted next is the caller's own word; what follows says what is expected.
+            Some(what) => {
+                let rest = message.split_once("`, ").map_or("", |(_, rest)| rest);
+                format!("{what}{}{rest}", if rest.is_empty() { "" } else { ", " })
+            }
+            None => message,
+        },
     };
     // The root, and a path that broke off.
     let path = if matches!(path, "." | "?") { "the body" } else { path };
@@ -125,10 +132,22 @@ mod tests {
         );
         assert!(detail(r#"{"amount":-1,"customer":{"id":"c"}}"#).starts_with("amount: invalid value, expected u32"));
         assert!(detail(r#"{"amount":1,"customer":{}}"#).starts_with("customer: missing field `id`"));
-        assert!(detail(r#"{"amount":1,"customer":{"id":"c"},"tip":1}"#).starts_with("tip: unknown field `tip`"));
+        assert!(detail(r#"{"amount":1,"customer":{"id":"c"},"tip":1}"#).starts_with("tip: unknown field, expected"));
         assert!(detail("").starts_with("the body: EOF"));
         assert!(detail("{").starts_with("the body: EOF"));
         assert!(detail(r#"{"amount":1,"customer":{"id":"c"}} x"#).starts_with("the body: trailing characters"));
+    }
+
+    #[test]
+    fn the_answer_does_not_repeat_an_unknown_word() {
+        #[derive(Debug, Deserialize)]
+        enum Kind {
+            Card,
+        }
+        let request = lambda_http::http::Request::new(Body::from(r#""4111111111111111""#));
+        let rejection = Json::<Kind>::from_request(&request).unwrap_err();
+        let text = str::from_utf8(rejection.body().as_ref()).unwrap().to_owned();
+        assert!(!text.contains("4111") && text.contains("unknown variant, expected `Card`"), "{text}");
     }
 
     #[test]

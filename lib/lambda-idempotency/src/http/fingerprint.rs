@@ -2,14 +2,14 @@
 
 use http::{HeaderMap, header::CONTENT_TYPE};
 use idempotency_core::Fingerprint;
-use lambda_http::Request;
+use lambda_http::{Request, RequestExt};
 
 /// The fingerprint over method, path, query and body. A JSON body counts in its canonical form, any other as the decoded
 /// bytes.
 pub(crate) fn fingerprint(request: &Request) -> Fingerprint {
     let builder = Fingerprint::builder()
         .bytes("method", request.method().as_str().as_bytes())
-        .bytes("path", request.uri().path().as_bytes());
+        .bytes("path", path(request).as_bytes());
     let builder = query(request).into_iter().fold(builder, |builder, (name, value)| {
         builder.bytes("query name", name.as_bytes()).bytes("query value", value.as_bytes())
     });
@@ -20,12 +20,27 @@ pub(crate) fn fingerprint(request: &Request) -> Fingerprint {
     }
 }
 
-/// The query's pairs, ordered by name. REST APIs and load balancers deliver a map, which `lambda_http` writes back into the
-/// URI in any order; values of one name keep theirs.
-fn query(request: &Request) -> Vec<(&str, &str)> {
-    let pairs = request.uri().query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
-    let mut pairs: Vec<_> = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, ""))).collect();
-    pairs.sort_by_key(|(name, _)| *name);
+/// The path as the platform received it. The URI's path will not do where there is another: the URI is parsed anew from text,
+/// and a decoded `#` or `?`, or dot segments, make different paths one.
+pub(super) fn path(request: &Request) -> &str {
+    match request.raw_http_path() {
+        "" => request.uri().path(),
+        path => path,
+    }
+}
+
+/// The query's pairs, ordered by name: REST APIs and load balancers deliver a map without order. Values of one name keep
+/// theirs.
+fn query(request: &Request) -> Vec<(String, String)> {
+    let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    let mut pairs: Vec<_> = match request.query_string_parameters_ref() {
+        Some(parameters) => parameters.iter().map(owned).collect(),
+        None => {
+            let pairs = request.uri().query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty());
+            pairs.map(|pair| owned(pair.split_once('=').unwrap_or((pair, "")))).collect()
+        }
+    };
+    pairs.sort_by(|(a, _), (b, _)| a.cmp(b));
     pairs
 }
 
@@ -72,6 +87,30 @@ mod tests {
             "requestContext":{"httpMethod":"POST","stage":"prod"},"body":"{}","isBase64Encoded":false}"#;
         let first = fingerprint(&from_str(event).unwrap());
         assert!((0..20).all(|_| fingerprint(&from_str(event).unwrap()) == first));
+    }
+
+    #[test]
+    fn a_path_counts_as_the_platform_received_it() {
+        let event = |raw_path: &str, query: &str| {
+            let event = format!(
+                r#"{{"version":"2.0","rawPath":"{raw_path}","rawQueryString":"{query}","headers":{{}},
+                "requestContext":{{"http":{{"method":"POST","path":"/"}},"stage":"$default"}},"isBase64Encoded":false}}"#
+            );
+            fingerprint(&from_str(&event).unwrap())
+        };
+        let all = [
+            event("/files/a", ""),
+            event("/files/a#1", ""),
+            event("/files/a#2", ""),
+            event("/files/a#2", "z=1"),
+            event("/files/a?z=1", ""),
+            event("/files/x/../a", ""),
+            event("/files/a/", ""),
+            event("/files/a", "z=1"),
+        ];
+        for (i, a) in all.iter().enumerate() {
+            assert!(all.iter().skip(i + 1).all(|b| a != b), "{i}");
+        }
     }
 
     #[test]

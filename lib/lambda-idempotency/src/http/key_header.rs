@@ -39,6 +39,9 @@ pub enum KeyHeaderError {
 /// assert_eq!(key_from_headers(&headers).unwrap().as_str(), "order-42");
 /// ```
 ///
+/// Of several headers a REST API delivers the last as if it were the only one (`headers` holds one value per name, and
+/// `lambda_http` prefers it to `multiValueHeaders`); the other kinds let two keys be noticed, and they are refused.
+///
 /// # Errors
 ///
 /// [`KeyHeaderError`] says what is wrong, in words for the caller.

@@ -9,11 +9,11 @@ use std::{
 };
 
 use idempotency_core::{Attempt, Store};
-use lambda_http::{Body, Error, IntoResponse, Request, Response};
+use lambda_http::{Error, IntoResponse, Request};
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::{Classify, Failure, HttpOperation, run};
+use super::{Classify, Failure, HttpOperation, Reply, run};
 use crate::{DynamoDbStore, Idempotency};
 
 /// Makes any `lambda_http` service idempotent.
@@ -78,7 +78,7 @@ where
     I::Error: Classify + Send,
     I::Future: Send,
 {
-    type Response = Response<Body>;
+    type Response = Reply;
     type Error = Error;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Self::Error>> + Send>>;
 

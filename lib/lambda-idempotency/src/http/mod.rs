@@ -1,7 +1,7 @@
 //! Idempotent HTTP: API Gateway REST and HTTP APIs, load balancers and function URLs, through `lambda_http`.
 //!
 //! Three ways lead to the same contract: the attribute macro [`idempotent`](crate::idempotent), the tower layer
-//! [`IdempotencyLayer`], and the function [`run`] that both of them call.
+//! [`IdempotencyLayer`], and the function [`run()`] that both of them call.
 //!
 //! | outcome | response |
 //! |---|---|
@@ -14,6 +14,10 @@
 //! | uncertain: an attempt was lost ([`OnAbandoned::Reject`](crate::OnAbandoned::Reject)) | 500, type `outcome-unknown`, until resolved |
 //! | the store gives no answer | 503 and `Retry-After`; the handler did not run |
 //!
+//! A replay has the status, headers and body of the first response, without what belongs to one delivery: `Date`, `Set-Cookie`,
+//! `Content-Length` and hop-by-hop headers (RFC 9110 section 7.6.1). Repeated headers are joined by commas, as HTTP APIs need it.
+//! If a large body could not be stored, its replays have none and say so by `Idempotent-Body-Omitted: true`.
+//!
 //! Errors are `application/problem+json` (RFC 9457) and never show stored data.
 
 mod extract;
@@ -23,6 +27,7 @@ mod key_header;
 mod layer;
 mod operation;
 mod problem;
+mod reply;
 mod run;
 pub mod scope;
 mod stored;
@@ -33,6 +38,7 @@ pub use key_header::{IDEMPOTENCY_KEY, KeyHeaderError, key_from_headers};
 pub use layer::{IdempotencyLayer, IdempotencyService};
 pub use operation::HttpOperation;
 pub use problem::{Problem, ProblemType};
+pub use reply::Reply;
 pub use run::run;
 pub use scope::ScopeSource;
 pub use stored::{IDEMPOTENT_BODY_OMITTED, IDEMPOTENT_REPLAYED};

@@ -48,9 +48,15 @@ impl HttpOperation {
     }
 
     /// The same operation, needing a key on these methods and letting others pass.
+    ///
+    /// # Panics
+    ///
+    /// If the list is empty: nothing would be protected.
     #[must_use]
     pub fn methods(self, methods: impl Into<Vec<Method>>) -> Self {
-        Self { methods: Cow::Owned(methods.into()), ..self }
+        let methods = methods.into();
+        assert!(!methods.is_empty(), "an operation without protected methods protects nothing");
+        Self { methods: Cow::Owned(methods), ..self }
     }
 
     pub(super) fn protects(&self, method: &Method) -> bool {

@@ -4,11 +4,11 @@ use std::{future::Future, time::Duration};
 
 use http::Method;
 use idempotency_core::{Attempt, Claim, ClaimError, Claimed, Completion, EpochMillis, Replay, Store};
-use lambda_http::{Body, Error, IntoResponse, Request, RequestExt, Response};
+use lambda_http::{Error, IntoResponse, Request, RequestExt};
 
 use super::{
-    Classify, Failure, FromAttempt, HttpOperation, KeyHeaderError, Problem, ProblemType, Rejection,
-    fingerprint::fingerprint,
+    Classify, Failure, FromAttempt, HttpOperation, KeyHeaderError, Problem, ProblemType, Rejection, Reply,
+    fingerprint::{fingerprint, path},
     key_header::key_from_headers,
     stored::{self, StoredResponse},
 };
@@ -46,7 +46,7 @@ pub async fn run<S, A, T, F, R, E>(
     request: Request,
     extract: impl FnOnce(Request) -> Result<A, Rejection>,
     handler: impl FnOnce(A, T) -> F,
-) -> Result<Response<Body>, Error>
+) -> Result<Reply, Error>
 where
     S: Store,
     T: FromAttempt,
@@ -59,16 +59,16 @@ where
         let arguments = extract(request).and_then(|arguments| Ok((arguments, unprotected(operation, &method)?)));
         return match arguments {
             Ok((arguments, attempt)) => deliver(handler(arguments, attempt).await).await,
-            Err(rejection) => Ok(*rejection),
+            Err(rejection) => Ok((*rejection).into()),
         };
     }
     let claim_request = match claim_request(idempotency, operation, &request) {
         Ok(claim_request) => claim_request,
-        Err(problem) => return Ok(problem.into_response()),
+        Err(problem) => return Ok(problem.into_response().into()),
     };
     let arguments = match extract(request) {
         Ok(arguments) => arguments,
-        Err(rejection) => return Ok(*rejection),
+        Err(rejection) => return Ok((*rejection).into()),
     };
     let claimed = idempotency.engine().claim(&claim_request, &operation.policy).await;
     let outcome = name(&claimed);
@@ -81,7 +81,7 @@ where
                 // An attempt was given, so nothing refuses it; if something ever does, nothing has run.
                 Err(rejection) => {
                     let _ = idempotency.engine().release(claim).await;
-                    Ok(*rejection)
+                    Ok((*rejection).into())
                 }
             }
         }
@@ -91,14 +91,14 @@ where
             ProblemType::Mismatch,
             "use a new Idempotency-Key for a new request, or repeat the request exactly as it was first sent",
         )
-        .into_response()),
+        .into_response().into()),
         Ok(Claimed::Uncertain) => Ok(Problem::new(
             ProblemType::OutcomeUnknown,
             "an earlier attempt was lost and may or may not have taken effect; it will not be repeated, and repeating this \
              request gives this answer until the operator has resolved it",
         )
-        .into_response()),
-        Err(error) => Ok(not_claimed(&error).into_response()),
+        .into_response().into()),
+        Err(error) => Ok(not_claimed(&error).into_response().into()),
     }
 }
 
@@ -119,7 +119,7 @@ fn claim_request<S>(
         };
         Problem::new(kind, error.to_string())
     })?;
-    let route = format!("{} {}", request.method(), request.uri().path());
+    let route = format!("{} {}", request.method(), path(request));
     Ok(idempotency_core::Request {
         namespace: idempotency.namespace().clone(),
         operation: operation.operation.on_route(route),
@@ -143,11 +143,11 @@ async fn finish<S: Store, R: IntoResponse, E: Classify>(
     idempotency: &Idempotency<S>,
     claim: Claim,
     returned: Result<R, E>,
-) -> Result<Response<Body>, Error> {
+) -> Result<Reply, Error> {
     let engine = idempotency.engine();
     let failure = match returned {
         Ok(response) => {
-            let response = StoredResponse::new(response.into_response().await);
+            let response = StoredResponse::new(Reply::converted(response).await.into_inner());
             let completion = engine.complete(claim, response.outcome()).await;
             return Ok(answer(completion, response));
         }
@@ -172,48 +172,54 @@ async fn finish<S: Store, R: IntoResponse, E: Classify>(
 }
 
 /// What the caller gets at the end of an attempt.
-fn answer(completion: Completion, response: StoredResponse) -> Response<Body> {
+fn answer(completion: Completion, response: StoredResponse) -> Reply {
     match completion {
         // The effect happened; an error would invite the caller to repeat it.
-        Completion::Stored | Completion::Vanished | Completion::Unconfirmed => response.into_response(),
+        Completion::Stored | Completion::Vanished | Completion::Unconfirmed => response.into_response().into(),
         Completion::Superseded(Some(replay)) => replayed(replay),
         Completion::Superseded(None) => conflict(Duration::from_secs(1)),
     }
 }
 
 /// An unprotected request's answer.
-async fn deliver<R: IntoResponse, E: Classify>(returned: Result<R, E>) -> Result<Response<Body>, Error> {
+async fn deliver<R: IntoResponse, E: Classify>(returned: Result<R, E>) -> Result<Reply, Error> {
     match returned {
-        Ok(response) => Ok(response.into_response().await),
+        Ok(response) => Ok(Reply::converted(response).await),
         Err(error) => match error.classify() {
             Failure::Retryable { retry_after, source } => Ok(retryable(retry_after, &source)),
-            Failure::Permanent(response) => Ok(*response),
+            Failure::Permanent(response) => Ok((*response).into()),
             Failure::Abandoned(error) => Err(error),
         },
     }
 }
 
-fn retryable(retry_after: Option<Duration>, source: &Error) -> Response<Body> {
+fn retryable(retry_after: Option<Duration>, source: &Error) -> Reply {
     tracing::warn!(
         error = source.as_ref() as &dyn std::error::Error,
         "the effect did not happen, the caller may retry"
     );
-    Problem::new(ProblemType::Retryable, "nothing was executed; repeat the request with the same Idempotency-Key")
-        .with_retry_after(retry_after.unwrap_or(Duration::from_secs(1)))
-        .into_response()
+    Problem::new(
+        ProblemType::Retryable,
+        "the operation could not be carried out now; repeat the request with the same Idempotency-Key",
+    )
+    .with_retry_after(retry_after.unwrap_or(Duration::from_secs(1)))
+    .into_response()
+    .into()
 }
 
-fn replayed(replay: Replay) -> Response<Body> {
-    match replay.body() {
+fn replayed(replay: Replay) -> Reply {
+    let response = match replay.body() {
         None => stored::replay_without_head(),
         Some(body) => stored::replay(body).unwrap_or_else(|| result_unreadable().into_response()),
-    }
+    };
+    response.into()
 }
 
-fn conflict(retry_after: Duration) -> Response<Body> {
+fn conflict(retry_after: Duration) -> Reply {
     Problem::new(ProblemType::Conflict, "wait, then repeat the request with the same Idempotency-Key to get its result")
         .with_retry_after(retry_after)
         .into_response()
+        .into()
 }
 
 fn not_claimed(error: &ClaimError) -> Problem {

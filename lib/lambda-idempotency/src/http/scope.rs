@@ -56,7 +56,8 @@ pub fn api_key_id() -> ScopeSource {
     })
 }
 
-/// A request header. Only for callers that are trusted to name their tenant, or behind something that sets the header. A
+/// A request header with exactly one value. (A REST API delivers only the last of several; nothing can be done about that
+/// here.) Only for callers that are trusted to name their tenant, or behind something that sets the header. A
 /// request without it is answered 400.
 pub fn header(name: impl Into<String>) -> ScopeSource {
     let name = name.into();
@@ -64,7 +65,8 @@ pub fn header(name: impl Into<String>) -> ScopeSource {
         let mut values = request.headers().get_all(&name).iter();
         // Two headers would let a caller and a proxy mean different tenants.
         match (values.next(), values.next()) {
-            (Some(value), None) => value.to_str().ok().map(str::to_owned),
+            // A gateway may have joined them by a comma.
+            (Some(value), None) => value.to_str().ok().filter(|value| !value.contains(',')).map(str::to_owned),
             _ => None,
         }
     })

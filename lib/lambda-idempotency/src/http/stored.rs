@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::{
     HeaderMap, HeaderName, HeaderValue, StatusCode,
-    header::{self, CONTENT_ENCODING, CONTENT_TYPE},
+    header::{self, GetAll},
 };
 use idempotency_core::Outcome;
 use lambda_http::{Body, Response};
@@ -67,17 +67,16 @@ impl StoredResponse {
         let (parts, body) = response.into_parts();
         let (mut replayed, mut delivered_once) = (HeaderMap::new(), HeaderMap::new());
         let named_by_connection: Vec<String> = connection_options(&parts.headers);
-        for (name, value) in &parts.headers {
-            let once =
-                OF_ONE_DELIVERY.contains(name) || named_by_connection.iter().any(|option| option == name.as_str());
-            if once { &mut delivered_once } else { &mut replayed }.append(name, value.clone());
-        }
-        // Without a type, the platform would take the bytes for text and damage them.
-        if matches!(body, Body::Binary(_))
-            && !replayed.contains_key(CONTENT_TYPE)
-            && !replayed.contains_key(CONTENT_ENCODING)
-        {
-            replayed.insert(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
+        for name in parts.headers.keys() {
+            let values = parts.headers.get_all(name);
+            if OF_ONE_DELIVERY.contains(name) || named_by_connection.iter().any(|option| option == name.as_str()) {
+                delivered_once.extend(values.iter().map(|value| (name.clone(), value.clone())));
+            } else if let Some(value) = joined(values) {
+                replayed.insert(name, value);
+            } else {
+                // The platform's JSON cannot carry it: neither this delivery nor a replay would arrive.
+                tracing::warn!(header = %name, "a response header that is not text was left out");
+            }
         }
         Self { status: parts.status, replayed, delivered_once, body }
     }
@@ -102,7 +101,11 @@ impl StoredResponse {
     }
 
     fn encode(&self, kind: BodyKind, body: &[u8]) -> Bytes {
-        let headers = self.replayed.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
+        let headers = self
+            .replayed
+            .iter()
+            .map(|(name, value)| (name.to_string(), value.to_str().unwrap_or_default().to_owned()))
+            .collect();
         let head = Head { v: VERSION, status: self.status.as_u16(), headers, body: kind };
         // A head of strings and numbers cannot fail to be JSON.
         let mut bytes = serde_json::to_vec(&head).unwrap_or_default();
@@ -128,7 +131,7 @@ pub(crate) fn replay(stored: &[u8]) -> Option<Response<Body>> {
     *response.status_mut() = StatusCode::from_u16(head.status).ok()?;
     let headers = response.headers_mut();
     for (name, value) in head.headers {
-        headers.append(HeaderName::try_from(name).ok()?, bytes_of(&value)?);
+        headers.append(HeaderName::try_from(name).ok()?, HeaderValue::try_from(value).ok()?);
     }
     headers.insert(IDEMPOTENT_REPLAYED, TRUE);
     if head.body == BodyKind::Omitted {
@@ -152,14 +155,10 @@ fn connection_options(headers: &HeaderMap) -> Vec<String> {
     values.flat_map(|value| value.split(',')).map(|option| option.trim().to_ascii_lowercase()).collect()
 }
 
-/// A header value as text, one character per byte, because field values may be any bytes (RFC 9110 section 5.5).
-fn text(value: &HeaderValue) -> String {
-    value.as_bytes().iter().copied().map(char::from).collect()
-}
-
-fn bytes_of(text: &str) -> Option<HeaderValue> {
-    let bytes: Option<Vec<u8>> = text.chars().map(|character| u8::try_from(character).ok()).collect();
-    HeaderValue::from_bytes(&bytes?).ok()
+/// All values of a header in one, as RFC 9110 section 5.3 allows and HTTP APIs need it (they know one value per name).
+fn joined(values: GetAll<'_, HeaderValue>) -> Option<HeaderValue> {
+    let texts: Option<Vec<&str>> = values.iter().map(|value| value.to_str().ok()).collect();
+    HeaderValue::from_str(&texts?.join(", ")).ok()
 }
 
 #[cfg(test)]
@@ -201,7 +200,6 @@ mod tests {
                 .header("location", "/charges/1")
                 .header("link", "</a>; rel=a")
                 .header("link", "</b>; rel=b")
-                .header("x-raw", HeaderValue::from_bytes(b"caf\xe9").unwrap())
                 .body(body)
                 .unwrap();
             let (first, mut replayed) = stored_and_replayed(response).await;
@@ -229,10 +227,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn bytes_without_a_type_are_not_taken_for_text() {
-        let (first, replayed) = stored_and_replayed(Response::new(Body::Binary(vec![0xff, 0xfe]))).await;
-        assert_eq!(first.headers()[CONTENT_TYPE], "application/octet-stream");
-        assert_eq!(replayed.headers()[CONTENT_TYPE], "application/octet-stream");
+    async fn repeated_headers_are_joined_and_one_that_cannot_be_delivered_is_left_out() {
+        let response = Response::builder()
+            .header("link", "</a>; rel=a")
+            .header("link", "</b>; rel=b")
+            .header("x-raw", HeaderValue::from_bytes(b"caf\xe9").unwrap())
+            .body(Body::Empty)
+            .unwrap();
+        let (first, replayed) = stored_and_replayed(response).await;
+        for response in [first, replayed] {
+            assert_eq!(response.headers()["link"], "</a>; rel=a, </b>; rel=b");
+            assert!(!response.headers().contains_key("x-raw"));
+        }
     }
 
     #[test]

@@ -35,6 +35,8 @@ pub enum Phase {
     },
     /// It waits for the answer to its end.
     Ending(Write),
+    /// Its claim was not answered; it waits for the answer to the release of what may be stored.
+    GivingUp(Write),
     /// It has answered.
     Told(Told),
     /// Its process has died, or was killed, or its handler gave up without a word.
@@ -84,6 +86,6 @@ impl Attempt {
 
     /// Whether its process may still do something.
     pub(super) fn is_alive(&self) -> bool {
-        matches!(self.phase, Phase::Claiming(_) | Phase::Running { .. } | Phase::Ending(_))
+        matches!(self.phase, Phase::Claiming(_) | Phase::Running { .. } | Phase::Ending(_) | Phase::GivingUp(_))
     }
 }

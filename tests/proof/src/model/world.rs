@@ -31,7 +31,7 @@ impl Model {
                 actions.push(Action::Crash { attempt });
             }
             match &it.phase {
-                Phase::Claiming(_) | Phase::Ending(_) => {
+                Phase::Claiming(_) | Phase::Ending(_) | Phase::GivingUp(_) => {
                     let act = |network| Action::Network { attempt, network };
                     actions.push(act(Network::Deliver));
                     for again in if it.sent_twice { &[false][..] } else { &[false, true] } {
@@ -133,7 +133,7 @@ impl Model {
 
     fn network(&self, state: &mut State, attempt: usize, network: Network) -> Option<()> {
         let write = match &state.attempts.get(attempt)?.phase {
-            Phase::Claiming(write) | Phase::Ending(write) => write.clone(),
+            Phase::Claiming(write) | Phase::Ending(write) | Phase::GivingUp(write) => write.clone(),
             _ => return None,
         };
         let again = match network {
@@ -152,16 +152,24 @@ impl Model {
                 again
             }
         };
+        let now = state.now;
         let it = state.attempts.get_mut(attempt)?;
         if again {
             it.sent_twice = true;
-        } else {
-            it.phase = match (write.claims, self.mutant) {
-                (true, Mutant::EffectAfterUnansweredClaim) => Phase::Running { record: write.record, proven: false },
-                (true, _) => Phase::Told(Told::StoreError),
-                (false, _) => Phase::Told(Told::Unconfirmed),
-            };
+            return Some(());
         }
+        it.sent_twice = false;
+        it.phase = match (&it.phase, self.mutant) {
+            (Phase::Claiming(_), Mutant::EffectAfterUnansweredClaim) => {
+                Phase::Running { record: write.record, proven: false }
+            }
+            (Phase::Claiming(_), _) => match ending(attempt, &write.record, Return::Retryable, now) {
+                Phase::Ending(release) => Phase::GivingUp(release),
+                phase => phase,
+            },
+            (Phase::GivingUp(_), _) => Phase::Told(Told::StoreError),
+            _ => Phase::Told(Told::Unconfirmed),
+        };
         Some(())
     }
 
@@ -181,6 +189,9 @@ impl Model {
     }
 
     fn answered(&self, state: &mut State, attempt: usize, write: &Write, shown: Option<Stored>) {
+        if state.attempts.get(attempt).is_some_and(|it| matches!(it.phase, Phase::GivingUp(_))) {
+            return self.told(state, attempt, Told::StoreError);
+        }
         let phase = match (write.claims, shown) {
             (true, Some(shown)) => return self.claim_next(state, attempt, &shown),
             (true, None) => Phase::Running { record: write.record.clone(), proven: true },

@@ -1,0 +1,81 @@
+//! Goal: a response of any size that Lambda allows is replayed byte for byte, and one that cannot be stored does not lose its
+//! record.
+//!
+//! Method: a handler over the DynamoDB store, the embedded engine behind the fault proxy.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests are tests")]
+
+use idempotency_testkit::{
+    dynamodb::{EmbeddedDynamoDb, client_for, create_idempotency_table},
+    fault_proxy::{Fault, FaultProxy, Rule},
+};
+use lambda_http::{Body, Error, Request, Response, http};
+use lambda_idempotency::{DynamoDbStore, Idempotency, Namespace, http::Reply, idempotent};
+
+/// Bytes that do not compress.
+fn noise(length: usize) -> Vec<u8> {
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()[0]
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+#[idempotent(operation = "render", version = 1, scope = none)]
+async fn render(size: &usize) -> Result<Response<Body>, Error> {
+    Ok(Response::builder().status(201).header("content-type", "image/png").body(Body::from(noise(*size)))?)
+}
+
+struct World {
+    _dynamodb: EmbeddedDynamoDb,
+    proxy: FaultProxy,
+    idempotency: Idempotency,
+}
+
+impl World {
+    async fn start() -> Self {
+        let dynamodb = EmbeddedDynamoDb::start().await.unwrap();
+        create_idempotency_table(&dynamodb.client(), "records").await.unwrap();
+        let proxy = FaultProxy::start(dynamodb.endpoint_url()).await.unwrap();
+        let store = DynamoDbStore::new(client_for(proxy.endpoint_url()), "records");
+        let idempotency = Idempotency::new(store, Namespace::new("test").unwrap());
+        Self { _dynamodb: dynamodb, proxy, idempotency }
+    }
+
+    async fn send(&self, size: usize) -> Reply {
+        let request: Request =
+            http::Request::post("/images").header("idempotency-key", "k-1").body(Body::Empty).unwrap();
+        render(&self.idempotency, &size, request).await.unwrap()
+    }
+}
+
+#[tokio::test]
+async fn large_binary_bodies_are_replayed_byte_for_byte() {
+    for size in [31_000, 33_000, 400_000, 4_400_000] {
+        let world = World::start().await;
+        let (first, replayed) = (world.send(size).await, world.send(size).await);
+        assert_eq!((first.status().as_u16(), replayed.status().as_u16()), (201, 201));
+        assert!(matches!(first.body(), Body::Binary(bytes) if *bytes == noise(size)), "{size}");
+        assert_eq!(replayed.headers()["idempotent-replayed"], "true");
+        assert!(first.body() == replayed.body(), "{size}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_cannot_be_stored_is_delivered_once_and_its_replay_says_so() {
+    let world = World::start().await;
+    let is_part = Rule::on("PutItem").when(|request| request.body["Item"].get("part").is_some());
+    world.proxy.inject(is_part.forever().fault(Fault::ErrorBefore));
+    let first = world.send(100_000).await;
+    assert_eq!(first.body().len(), 100_000, "the first caller gets it");
+    let replayed = world.send(100_000).await;
+    assert_eq!(
+        (replayed.status(), &replayed.headers()["content-type"]),
+        (first.status(), &first.headers()["content-type"])
+    );
+    assert_eq!(replayed.headers()["idempotent-body-omitted"], "true");
+    assert!(replayed.body().is_empty());
+}
