@@ -20,6 +20,7 @@
 //!
 //! Errors are `application/problem+json` (RFC 9457) and never show stored data.
 
+mod answers;
 mod extract;
 mod failure;
 mod fingerprint;

@@ -2,15 +2,14 @@
 
 use std::{future::Future, time::Duration};
 
-use http::Method;
-use idempotency_core::{Attempt, Claim, ClaimError, Claimed, Completion, EpochMillis, Replay, Store};
+use idempotency_core::{Claim, ClaimError, Claimed, Completion, EpochMillis, Store};
 use lambda_http::{Error, IntoResponse, Request, RequestExt};
 
 use super::{
-    Classify, Failure, FromAttempt, HttpOperation, KeyHeaderError, Problem, ProblemType, Rejection, Reply,
+    Classify, Failure, FromAttempt, HttpOperation, KeyHeaderError, Problem, ProblemType, Rejection, Reply, answers,
     fingerprint::{fingerprint, path},
     key_header::key_from_headers,
-    stored::{self, StoredResponse},
+    stored::StoredResponse,
 };
 use crate::Idempotency;
 
@@ -56,8 +55,8 @@ where
 {
     let method = request.method().clone();
     if !operation.protects(&method) {
-        let arguments = extract(request).and_then(|arguments| Ok((arguments, unprotected(operation, &method)?)));
-        return match arguments {
+        let attempt = T::from_attempt(None, operation, &method);
+        return match attempt.and_then(|attempt| Ok((extract(request)?, attempt))) {
             Ok((arguments, attempt)) => deliver(handler(arguments, attempt).await).await,
             Err(rejection) => Ok((*rejection).into()),
         };
@@ -85,25 +84,12 @@ where
                 }
             }
         }
-        Ok(Claimed::Replay(replay)) => Ok(replayed(replay)),
-        Ok(Claimed::Conflict { retry_after }) => Ok(conflict(retry_after)),
-        Ok(Claimed::Mismatch) => Ok(Problem::new(
-            ProblemType::Mismatch,
-            "use a new Idempotency-Key for a new request, or repeat the request exactly as it was first sent",
-        )
-        .into_response().into()),
-        Ok(Claimed::Uncertain) => Ok(Problem::new(
-            ProblemType::OutcomeUnknown,
-            "an earlier attempt was lost and may or may not have taken effect; it will not be repeated, and repeating this \
-             request gives this answer until the operator has resolved it",
-        )
-        .into_response().into()),
-        Err(error) => Ok(not_claimed(&error).into_response().into()),
+        Ok(Claimed::Replay(replay)) => Ok(answers::replayed(replay)),
+        Ok(Claimed::Conflict { retry_after }) => Ok(answers::conflict(retry_after)),
+        Ok(Claimed::Mismatch) => Ok(answers::mismatch()),
+        Ok(Claimed::Uncertain) => Ok(answers::uncertain()),
+        Err(error) => Ok(answers::not_claimed(&error)),
     }
-}
-
-fn unprotected<T: FromAttempt>(operation: &HttpOperation, method: &Method) -> Result<T, Rejection> {
-    T::from_attempt(None::<Attempt>, operation, method)
 }
 
 /// Key, scope, fingerprint and deadline of a request, computed once.
@@ -156,7 +142,7 @@ async fn finish<S: Store, R: IntoResponse, E: Classify>(
     match failure {
         Failure::Retryable { retry_after, source } => {
             let _ = engine.release(claim).await;
-            Ok(retryable(retry_after, &source))
+            Ok(answers::retryable(retry_after, &source))
         }
         Failure::Permanent(response) => {
             let response = StoredResponse::new(*response);
@@ -176,8 +162,8 @@ fn answer(completion: Completion, response: StoredResponse) -> Reply {
     match completion {
         // The effect happened; an error would invite the caller to repeat it.
         Completion::Stored | Completion::Vanished | Completion::Unconfirmed => response.into_response().into(),
-        Completion::Superseded(Some(replay)) => replayed(replay),
-        Completion::Superseded(None) => conflict(Duration::from_secs(1)),
+        Completion::Superseded(Some(replay)) => answers::replayed(replay),
+        Completion::Superseded(None) => answers::conflict(Duration::from_secs(1)),
     }
 }
 
@@ -186,62 +172,11 @@ async fn deliver<R: IntoResponse, E: Classify>(returned: Result<R, E>) -> Result
     match returned {
         Ok(response) => Ok(Reply::converted(response).await),
         Err(error) => match error.classify() {
-            Failure::Retryable { retry_after, source } => Ok(retryable(retry_after, &source)),
+            Failure::Retryable { retry_after, source } => Ok(answers::retryable(retry_after, &source)),
             Failure::Permanent(response) => Ok((*response).into()),
             Failure::Abandoned(error) => Err(error),
         },
     }
-}
-
-fn retryable(retry_after: Option<Duration>, source: &Error) -> Reply {
-    tracing::warn!(
-        error = source.as_ref() as &dyn std::error::Error,
-        "the effect did not happen, the caller may retry"
-    );
-    Problem::new(
-        ProblemType::Retryable,
-        "the operation could not be carried out now; repeat the request with the same Idempotency-Key",
-    )
-    .with_retry_after(retry_after.unwrap_or(Duration::from_secs(1)))
-    .into_response()
-    .into()
-}
-
-fn replayed(replay: Replay) -> Reply {
-    let response = match replay.body() {
-        None => stored::replay_without_head(),
-        Some(body) => stored::replay(body).unwrap_or_else(|| result_unreadable().into_response()),
-    };
-    response.into()
-}
-
-fn conflict(retry_after: Duration) -> Reply {
-    Problem::new(ProblemType::Conflict, "wait, then repeat the request with the same Idempotency-Key to get its result")
-        .with_retry_after(retry_after)
-        .into_response()
-        .into()
-}
-
-fn not_claimed(error: &ClaimError) -> Problem {
-    tracing::error!(
-        error = error as &dyn std::error::Error,
-        "the request was refused because it could not be protected"
-    );
-    match error {
-        ClaimError::Result(_) => result_unreadable(),
-        _ => Problem::new(
-            ProblemType::StoreUnavailable,
-            "nothing was executed; repeat the request with the same Idempotency-Key",
-        )
-        .with_retry_after(Duration::from_secs(1)),
-    }
-}
-
-fn result_unreadable() -> Problem {
-    Problem::new(
-        ProblemType::ResultUnreadable,
-        "the operation ended and will not be repeated, but its stored response cannot be read by this version",
-    )
 }
 
 /// The outcome's name, for logs and metrics.

@@ -1,0 +1,70 @@
+//! What a caller is told when the handler does not run, or its response is not what counts.
+
+use std::{error::Error as StdError, time::Duration};
+
+use idempotency_core::{ClaimError, Replay};
+use lambda_http::Error;
+
+use super::{Problem, ProblemType, Reply, stored};
+
+/// How long to wait where nothing says how long it will take.
+const SOON: Duration = Duration::from_secs(1);
+
+/// The stored response.
+pub(super) fn replayed(replay: Replay) -> Reply {
+    let response = match replay.body() {
+        None => stored::replay_without_head(),
+        Some(body) => match stored::replay(body) {
+            Some(response) => response,
+            None => return result_unreadable(),
+        },
+    };
+    response.into()
+}
+
+/// Another attempt may be running.
+pub(super) fn conflict(retry_after: Duration) -> Reply {
+    let detail = "wait, then repeat the request with the same Idempotency-Key to get its result";
+    reply(Problem::new(ProblemType::Conflict, detail).with_retry_after(retry_after))
+}
+
+/// The key was used with another request.
+pub(super) fn mismatch() -> Reply {
+    let detail = "use a new Idempotency-Key for a new request, or repeat the request exactly as it was first sent";
+    reply(Problem::new(ProblemType::Mismatch, detail))
+}
+
+/// An attempt was lost under `reject`.
+pub(super) fn uncertain() -> Reply {
+    let detail = "an earlier attempt was lost and may or may not have taken effect; it will not be repeated, and this answer \
+                  stays until the operator has resolved it";
+    reply(Problem::new(ProblemType::OutcomeUnknown, detail))
+}
+
+/// The request could not be protected, so the handler did not run.
+pub(super) fn not_claimed(error: &ClaimError) -> Reply {
+    tracing::error!(error = error as &dyn StdError, "the request was refused because it could not be protected");
+    match error {
+        ClaimError::Result(_) => result_unreadable(),
+        _ => {
+            let detail = "the handler did not run; repeat the request with the same Idempotency-Key";
+            reply(Problem::new(ProblemType::StoreUnavailable, detail).with_retry_after(SOON))
+        }
+    }
+}
+
+/// The handler says that the effect did not happen.
+pub(super) fn retryable(retry_after: Option<Duration>, source: &Error) -> Reply {
+    tracing::warn!(error = source.as_ref() as &dyn StdError, "the effect did not happen, the caller may retry");
+    let detail = "the operation could not be carried out now; repeat the request with the same Idempotency-Key";
+    reply(Problem::new(ProblemType::Retryable, detail).with_retry_after(retry_after.unwrap_or(SOON)))
+}
+
+fn result_unreadable() -> Reply {
+    let detail = "the operation ended and will not be repeated, but its stored response cannot be read by this version";
+    reply(Problem::new(ProblemType::ResultUnreadable, detail))
+}
+
+fn reply(problem: Problem) -> Reply {
+    problem.into_response().into()
+}

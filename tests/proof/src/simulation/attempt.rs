@@ -1,0 +1,124 @@
+//! One attempt, from its request to its answer.
+
+use std::sync::Arc;
+
+use idempotency_core::{
+    Claim, Claimed, Completion, Engine, ExecutionId, Outcome, OwnerToken, RecordKey, Request, Status,
+};
+use tokio::time::sleep;
+
+use super::{
+    judge::Judge,
+    plan::{AttemptPlan, Returns},
+    store::FaultyStore,
+};
+
+/// One attempt.
+pub(super) struct Attempt {
+    pub(super) number: usize,
+    pub(super) owner: OwnerToken,
+    pub(super) key: RecordKey,
+    pub(super) plan: AttemptPlan,
+    pub(super) engine: Engine<FaultyStore>,
+    pub(super) policy: idempotency_core::Policy,
+    pub(super) judge: Arc<Judge>,
+}
+
+/// A handler at work. When it is dropped, whatever for, it works no more.
+struct AtWork {
+    judge: Arc<Judge>,
+    execution: ExecutionId,
+    effect: bool,
+    ended: bool,
+}
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        self.judge.leaves();
+        if self.effect && !self.ended {
+            self.judge.lost(self.execution);
+        }
+    }
+}
+
+impl Attempt {
+    /// Claims, runs and ends. Dropping the future is the death of its process.
+    pub(super) async fn run(self, request: Request) {
+        let Self { number, judge, .. } = &self;
+        match self.engine.claim(&request, &self.policy).await {
+            Ok(Claimed::Fresh(claim)) => {
+                judge.say(|| format!("attempt {number} runs as {}", claim.record().owner));
+                self.handle(claim).await;
+            }
+            Ok(Claimed::Replay(replay)) => {
+                judge.say(|| format!("attempt {number} is told the stored result"));
+                judge.count(|counts| &mut counts.replays);
+                if !replay.is_failure() {
+                    judge.told(replay.body().unwrap_or_default(), self.plan.request);
+                }
+            }
+            Ok(Claimed::Conflict { .. }) => {
+                judge.say(|| format!("attempt {number} is told to come again"));
+                self.not_by_oneself();
+                judge.count(|counts| &mut counts.conflicts);
+            }
+            Ok(Claimed::Mismatch) => {
+                self.not_by_oneself();
+                judge.count(|counts| &mut counts.mismatches);
+            }
+            Ok(Claimed::Uncertain) => {
+                self.not_by_oneself();
+                judge.count(|counts| &mut counts.uncertain);
+            }
+            Err(error) => {
+                judge.say(|| format!("attempt {number} is not answered: {error}"));
+                judge.count(|counts| &mut counts.errors);
+            }
+        }
+    }
+
+    /// I6: whoever is refused is not refused because of its own claim.
+    fn not_by_oneself(&self) {
+        let stored = self.engine.store().stored(&self.key);
+        if stored.is_some_and(|record| record.owner == self.owner && record.status == Status::InFlight) {
+            self.judge.violation(format!("I6 attempt {} is blocked by its own claim", self.number));
+        }
+    }
+
+    async fn handle(&self, claim: Claim) {
+        let Self { number, plan, judge, .. } = self;
+        let execution = claim.record().execution;
+        judge.enters(claim.record());
+        let mut work = AtWork { judge: Arc::clone(judge), execution, effect: false, ended: false };
+        sleep(plan.before_effect).await;
+        if plan.returns == Returns::Result {
+            judge.say(|| format!("attempt {number} EFFECT"));
+            judge.effect(execution);
+            work.effect = true;
+        }
+        sleep(plan.after_effect).await;
+        let body = format!("result of {number}");
+        let completion = match plan.returns {
+            Returns::Result => self.engine.complete(claim, Outcome::new(body.clone())).await,
+            Returns::Retryable => self.engine.release(claim).await,
+            Returns::Permanent => self.engine.fail(claim, Outcome::new("failed")).await,
+            Returns::Unclassified => return,
+        };
+        judge.say(|| format!("attempt {number} ends: {completion:?}"));
+        match completion {
+            Completion::Stored => {
+                work.ended = true;
+                if plan.returns == Returns::Result {
+                    judge.told(body.as_bytes(), plan.request);
+                }
+            }
+            Completion::Superseded(replay) => {
+                judge.count(|counts| &mut counts.superseded);
+                if let Some(replay) = replay.filter(|replay| !replay.is_failure()) {
+                    judge.told(replay.body().unwrap_or_default(), plan.request);
+                }
+            }
+            Completion::Vanished | Completion::Unconfirmed => judge.count(|counts| &mut counts.unconfirmed),
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Sees everything and says what must never happen.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use idempotency_core::{Clock, EpochMillis, ExecutionId, OnAbandoned, Record, Status};
+use tokio::time::Instant;
+
+use super::clock::SimulatedClock;
+
+/// How often what happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Handlers that ran.
+    pub fresh: u64,
+    /// Stored results told.
+    pub replays: u64,
+    /// Requests told to come again.
+    pub conflicts: u64,
+    /// Requests told that the key was used with another request.
+    pub mismatches: u64,
+    /// Requests told that nobody knows.
+    pub uncertain: u64,
+    /// Claims that the store did not answer.
+    pub errors: u64,
+    /// Attempts whose key was taken over before they ended.
+    pub superseded: u64,
+    /// Attempts whose end was not confirmed.
+    pub unconfirmed: u64,
+    /// Claims of a key that an earlier attempt had left.
+    pub taken_over: u64,
+    /// Generations after the first.
+    pub expired: u64,
+}
+
+impl Counts {
+    /// Adds another run's counts.
+    pub const fn add(&mut self, other: &Self) {
+        self.fresh += other.fresh;
+        self.replays += other.replays;
+        self.conflicts += other.conflicts;
+        self.mismatches += other.mismatches;
+        self.uncertain += other.uncertain;
+        self.errors += other.errors;
+        self.superseded += other.superseded;
+        self.unconfirmed += other.unconfirmed;
+        self.taken_over += other.taken_over;
+        self.expired += other.expired;
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Judge {
+    on_abandoned: OnAbandoned,
+    zombies: bool,
+    /// How far a clock may be ahead: that much earlier an expiry may be believed.
+    most_ahead: Duration,
+    clock: SimulatedClock,
+    traced: bool,
+    seen: Mutex<Seen>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    violations: Vec<String>,
+    timeline: Vec<String>,
+    counts: Counts,
+    running: usize,
+    generations: BTreeMap<ExecutionId, Generation>,
+}
+
+/// What happened in one generation.
+#[derive(Debug, Default)]
+struct Generation {
+    effects: usize,
+    /// Attempts with an effect whose end was not confirmed to them.
+    lost: usize,
+    ended: Option<Record>,
+}
+
+impl Judge {
+    pub(super) fn new(
+        on_abandoned: OnAbandoned,
+        zombies: bool,
+        most_ahead: Duration,
+        begin: Instant,
+        traced: bool,
+    ) -> Self {
+        let clock = SimulatedClock::exact(begin);
+        Self { on_abandoned, zombies, most_ahead, clock, traced, seen: Mutex::default() }
+    }
+
+    pub(super) fn now(&self) -> EpochMillis {
+        self.clock.now()
+    }
+
+    pub(super) fn say(&self, line: impl FnOnce() -> String) {
+        if self.traced {
+            let line = format!("{:>8.3} s  {}", self.clock.begin.elapsed().as_secs_f64(), line());
+            self.seen().timeline.push(line);
+        }
+    }
+
+    pub(super) fn violation(&self, what: String) {
+        self.say(|| format!("VIOLATION {what}"));
+        self.seen().violations.push(what);
+    }
+
+    pub(super) fn count(&self, what: fn(&mut Counts) -> &mut u64) {
+        *what(&mut self.seen().counts) += 1;
+    }
+
+    /// A write was applied.
+    pub(super) fn applied(&self, before: Option<&Record>, after: &Record) {
+        self.say(|| format!("stored {} by {} epoch {}", after.status, after.owner, after.epoch.get()));
+        let claims = after.status == Status::InFlight;
+        if let Some(before) = before {
+            let expired = self.now() + self.most_ahead >= before.expires_at.to_millis();
+            if before.status.is_terminal() && !expired {
+                self.violation(format!("I4 a {} record changed before it expired", before.status));
+            }
+            if claims && after.epoch <= before.epoch {
+                self.violation("I9 the epoch did not grow".to_owned());
+            }
+            if !claims && before.version() != (Record { status: Status::InFlight, ..after.clone() }).version() {
+                self.violation("I5 an end was written over a record that was not its own in flight".to_owned());
+            }
+            if before.fingerprint != after.fingerprint && !expired {
+                self.violation("another request was written over a record".to_owned());
+            }
+        } else if !claims {
+            self.violation("an end was written where no record was".to_owned());
+        }
+        if after.expires_at.to_millis() < after.lease_until {
+            self.violation("I8 the record expires before its lease is over".to_owned());
+        }
+        if after.status.is_terminal() {
+            self.seen().generations.entry(after.execution).or_default().ended = Some(after.clone());
+        }
+    }
+
+    /// A handler begins.
+    pub(super) fn enters(&self, record: &Record) {
+        let mut seen = self.seen();
+        seen.running += 1;
+        seen.counts.fresh += 1;
+        seen.counts.taken_over += u64::from(record.attempt.get() > 1);
+        seen.generations.entry(record.execution).or_default();
+        let together = seen.running;
+        drop(seen);
+        if together > 1 && !self.zombies && self.on_abandoned == OnAbandoned::Rerun {
+            self.violation(format!("I1 {together} handlers run"));
+        }
+    }
+
+    /// A handler has returned, or its process has died.
+    pub(super) fn leaves(&self) {
+        self.seen().running -= 1;
+    }
+
+    pub(super) fn effect(&self, execution: ExecutionId) {
+        self.seen().generations.entry(execution).or_default().effects += 1;
+    }
+
+    /// An attempt with an effect ends without knowing that its end is stored.
+    pub(super) fn lost(&self, execution: ExecutionId) {
+        self.seen().generations.entry(execution).or_default().lost += 1;
+    }
+
+    /// A stored result was told to somebody who asked for `request`.
+    pub(super) fn told(&self, body: &[u8], request: u8) {
+        let known = self.seen().generations.values().any(|generation| {
+            generation.ended.as_ref().is_some_and(|ended| {
+                ended.fingerprint.as_bytes() == &[request; 32]
+                    && stored_body(ended).is_some_and(|stored| stored == body)
+            })
+        });
+        if !known {
+            self.violation("a result was told that no attempt at this request has stored".to_owned());
+        }
+    }
+
+    pub(super) fn counts(&self) -> Counts {
+        self.seen().counts
+    }
+
+    pub(super) fn finish(&self) -> (Vec<String>, Vec<String>, Counts) {
+        let mut seen = std::mem::take(&mut *self.seen());
+        seen.counts.expired = (seen.generations.len() as u64).saturating_sub(1);
+        for generation in seen.generations.values() {
+            let allowed = match self.on_abandoned {
+                OnAbandoned::Rerun => 1 + generation.lost,
+                _ => 1,
+            };
+            let completed = generation.ended.as_ref().is_some_and(|ended| ended.status == Status::Completed);
+            if generation.effects > allowed {
+                seen.violations.push(format!("I2 {} effects, {allowed} allowed", generation.effects));
+            }
+            if completed && generation.effects == 0 {
+                seen.violations.push("a result is stored without an effect".to_owned());
+            }
+        }
+        (seen.violations, seen.timeline, seen.counts)
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The result's bytes: results here are small, so they stand in the record behind one codec byte.
+fn stored_body(record: &Record) -> Option<&[u8]> {
+    match record.result.as_ref()? {
+        idempotency_core::StoredResult::Inline(encoded) => encoded.get(1..),
+        idempotency_core::StoredResult::Parts(_) => None,
+    }
+}

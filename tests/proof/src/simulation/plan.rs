@@ -1,0 +1,127 @@
+//! What a seed chooses.
+
+use std::{fmt, time::Duration};
+
+use fastrand::Rng;
+use idempotency_core::{OnAbandoned, Policy, Window};
+
+/// The window of every run: long enough for a late write to be earlier than the expiry, short enough to expire.
+pub(super) const WINDOW: Window =
+    match Window::custom(Duration::from_secs(30), Duration::from_secs(60), Duration::from_secs(10)) {
+        Ok(window) => window,
+        Err(_) => Window::http(),
+    };
+
+/// The latest that a write arrives after it was sent: before the record that it wrote expires.
+pub(super) const LATEST: Duration = Duration::from_secs(20);
+
+/// What a seed chooses.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) seed: u64,
+    pub(super) on_abandoned: OnAbandoned,
+    /// Whether attempts may freeze and outlive their deadlines.
+    pub(super) zombies: bool,
+    pub(super) attempts: Vec<AttemptPlan>,
+}
+
+/// What one attempt will do.
+#[derive(Clone, Debug)]
+pub(super) struct AttemptPlan {
+    pub(super) comes_at: Duration,
+    pub(super) may_run: Duration,
+    /// How far its clock is ahead of, or behind, the true time.
+    pub(super) ahead: Duration,
+    pub(super) behind: Duration,
+    /// Which of two requests it sends.
+    pub(super) request: u8,
+    pub(super) before_effect: Duration,
+    pub(super) after_effect: Duration,
+    pub(super) returns: Returns,
+    /// When its process dies, if it does.
+    pub(super) dies_after: Option<Duration>,
+}
+
+/// What a handler returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Returns {
+    Result,
+    Retryable,
+    Permanent,
+    Unclassified,
+}
+
+impl Plan {
+    pub(super) fn new(seed: u64) -> Self {
+        let mut rng = Rng::with_seed(seed);
+        let on_abandoned = if rng.bool() { OnAbandoned::Rerun } else { OnAbandoned::Reject };
+        let zombies = rng.u8(0..3) == 0;
+        let several_requests = rng.u8(0..8) == 0;
+        let may_run = Duration::from_millis(*pick(&mut rng, &[1, 1000, 3000, 10_000]));
+        // `rerun` assumes that two clocks differ by the margin at most; `reject` assumes nothing.
+        let most = match on_abandoned {
+            OnAbandoned::Rerun => Policy::MARGIN / 2,
+            _ => Policy::MARGIN * 10,
+        };
+        let count = rng.usize(2..=16);
+        let attempts =
+            (0..count).map(|_| AttemptPlan::new(&mut rng, may_run, most, zombies, several_requests)).collect();
+        Self { seed, on_abandoned, zombies, attempts }
+    }
+}
+
+impl AttemptPlan {
+    fn new(rng: &mut Rng, may_run: Duration, most_skew: Duration, zombies: bool, several_requests: bool) -> Self {
+        let skew = *pick(rng, &[Duration::ZERO, Duration::ZERO, most_skew]);
+        let (ahead, behind) = if rng.bool() { (skew, Duration::ZERO) } else { (Duration::ZERO, skew) };
+        let lease = may_run + Policy::MARGIN;
+        let freeze = if zombies && rng.u8(0..3) == 0 { lease * rng.u32(0..=10) } else { Duration::ZERO };
+        let work = near(rng, &[Duration::ZERO, may_run / 3, may_run]);
+        let freezes_before = rng.bool();
+        Self {
+            comes_at: near(rng, &[Duration::ZERO, Duration::ZERO, may_run, lease, lease * 2, WINDOW.storage_ttl()]),
+            may_run,
+            ahead,
+            behind,
+            request: u8::from(several_requests && rng.u8(0..3) == 0),
+            before_effect: work / 2 + if freezes_before { freeze } else { Duration::ZERO },
+            after_effect: work / 2 + if freezes_before { Duration::ZERO } else { freeze },
+            returns: *pick(
+                rng,
+                &[
+                    Returns::Result,
+                    Returns::Result,
+                    Returns::Result,
+                    Returns::Retryable,
+                    Returns::Permanent,
+                    Returns::Unclassified,
+                ],
+            ),
+            dies_after: (rng.u8(0..5) == 0).then(|| near(rng, &[Duration::ZERO, may_run / 2, may_run])),
+        }
+    }
+}
+
+fn pick<'a, T>(rng: &mut Rng, choices: &'a [T]) -> &'a T {
+    // Every list of choices in this file has some.
+    #[expect(clippy::indexing_slicing, reason = "the index is below the length")]
+    &choices[rng.usize(0..choices.len())]
+}
+
+/// A time at, just before, just after, or somewhere around one of these.
+fn near(rng: &mut Rng, times: &[Duration]) -> Duration {
+    let time = *pick(rng, times);
+    match rng.u8(0..4) {
+        0 => time,
+        1 => time + Duration::from_millis(1),
+        2 => time.saturating_sub(Duration::from_millis(1)),
+        _ => time + Duration::from_millis(rng.u64(0..2000)),
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { seed, on_abandoned, zombies, attempts } = self;
+        write!(f, "seed {seed}: {} attempts, {on_abandoned:?}, zombies {zombies}", attempts.len())
+    }
+}

@@ -1,0 +1,39 @@
+//! Goal: the real engine keeps the promises among faults, and a seed always gives the same run.
+//!
+//! Method: a slice of the seeds that `proof simulate` runs.
+
+use proof::simulation::{Counts, Simulator};
+
+#[test]
+fn every_seed_keeps_the_promises_and_every_outcome_occurs() {
+    let simulator = Simulator::new().unwrap();
+    let mut counts = Counts::default();
+    for seed in 0..10_000 {
+        let outcome = simulator.run(seed, false);
+        assert!(outcome.violations.is_empty(), "{outcome}");
+        counts.add(&outcome.counts);
+    }
+    let Counts {
+        fresh,
+        replays,
+        conflicts,
+        mismatches,
+        uncertain,
+        errors,
+        superseded,
+        unconfirmed,
+        taken_over,
+        expired,
+    } = counts;
+    let all = [fresh, replays, conflicts, mismatches, uncertain, errors, superseded, unconfirmed, taken_over, expired];
+    assert!(all.iter().all(|count| *count > 0), "{counts:?}");
+}
+
+#[test]
+fn a_seed_always_gives_the_same_run() {
+    let (one, other) = (Simulator::new().unwrap(), Simulator::new().unwrap());
+    other.run(7, false);
+    for seed in 0..50 {
+        assert_eq!(one.run(seed, true).timeline, other.run(seed, true).timeline, "{seed}");
+    }
+}
