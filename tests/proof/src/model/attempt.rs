@@ -75,8 +75,6 @@ pub struct Write {
     pub record: Record,
     /// Whether it claims the key; otherwise it ends a claim.
     pub claims: bool,
-    /// When it was sent, in true seconds.
-    pub sent_at: i64,
 }
 
 impl Attempt {

@@ -71,7 +71,7 @@ impl Model {
             Self { zombies: true, other_request: true, corruption: true, ..rerun.clone() },
             Self { zombies: true, skews: vec![0, 5], until: 4, ..reject.clone() },
             Self { attempts: 3, other_request: true, until: 4, ..rerun },
-            Self { attempts: 3, zombies: true, until: 1, skews: vec![0, 5], ..reject },
+            Self { attempts: 3, other_request: true, until: 4, ..reject },
         ]
     }
 }

@@ -17,13 +17,6 @@ use crate::Mutant;
 /// How long an attempt may run, in seconds.
 pub(super) const RUN: i64 = 1;
 
-/// How late a write may arrive, in seconds: after the lease that it wrote (4 s), before the record expires (7 s).
-///
-/// AWS refuses a request that reaches it more than minutes after its signature's time stamp (IAM User Guide, "AWS Signature
-/// Version 4 for API requests"), and the shortest window that makes sense is hours. Without such a bound the search finds
-/// that an insert which arrives after its record was completed, expired and deleted claims the key for nobody.
-pub(super) const LATEST: i64 = 5;
-
 const SECOND: Duration = Duration::from_secs(1);
 
 /// The shortest window, so that expiry comes within few ticks: the lease and its margin set it.
@@ -66,8 +59,7 @@ impl Model {
         let request = self.request(attempt, deadline);
         let now = state.local_time(attempt);
         let decision = self.mutated(decide(existing, &request, now, &self.policy()), existing, &request, now);
-        let sent_at = state.now;
-        let write = |expected, record| Phase::Claiming(Write { by: attempt, expected, record, claims: true, sent_at });
+        let write = |expected, record| Phase::Claiming(Write { by: attempt, expected, record, claims: true });
         match decision {
             Decision::Insert(record) => write(None, record),
             Decision::TakeOver { from, record }

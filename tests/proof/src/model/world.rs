@@ -5,7 +5,7 @@ use idempotency_core::{EndConflict, Policy, Record, Status, explain_end};
 use super::{
     Action, Model, Network, Phase, Return, Told,
     attempt::{Attempt, Write},
-    protocol::{LATEST, RUN},
+    protocol::RUN,
     seconds,
     state::{State, Stored},
 };
@@ -56,7 +56,9 @@ impl Model {
                 Phase::Idle | Phase::Told(_) | Phase::Lost => {}
             }
         }
-        let late = state.late.iter().enumerate().filter(|(_, write)| state.now <= write.sent_at + LATEST);
+        // The assumption of ADR 6: no write arrives after the record that it wrote has expired.
+        let in_time = |write: &Write| state.time() < write.record.expires_at.to_millis();
+        let late = state.late.iter().enumerate().filter(|(_, write)| in_time(write));
         actions.extend(late.map(|(write, _)| Action::ArriveLate { write }));
         if let Stored::Record(record) = &state.stored {
             if state.time() >= record.expires_at.to_millis() {
@@ -87,7 +89,7 @@ impl Model {
             Action::Return { attempt, returned } => {
                 let it = state.attempts.get_mut(attempt)?;
                 let Phase::Running { record, .. } = &it.phase else { return None };
-                it.phase = ending(attempt, record, returned, last.now);
+                it.phase = ending(attempt, record, returned);
                 it.sent_twice = false;
             }
             Action::Crash { attempt } => state.attempts.get_mut(attempt)?.phase = Phase::Lost,
@@ -148,11 +150,10 @@ impl Model {
             }
             Network::Drop { again } => again,
             Network::Delay { again } => {
-                state.late.push(Write { sent_at: state.now, ..write.clone() });
+                state.late.push(write.clone());
                 again
             }
         };
-        let now = state.now;
         let it = state.attempts.get_mut(attempt)?;
         if again {
             it.sent_twice = true;
@@ -163,7 +164,7 @@ impl Model {
             (Phase::Claiming(_), Mutant::EffectAfterUnansweredClaim) => {
                 Phase::Running { record: write.record, proven: false }
             }
-            (Phase::Claiming(_), _) => match ending(attempt, &write.record, Return::Retryable, now) {
+            (Phase::Claiming(_), _) => match ending(attempt, &write.record, Return::Retryable) {
                 Phase::Ending(release) => Phase::GivingUp(release),
                 phase => phase,
             },
@@ -267,7 +268,7 @@ impl Model {
 }
 
 /// How an attempt ends after its handler returned.
-fn ending(attempt: usize, record: &Record, returned: Return, sent_at: i64) -> Phase {
+fn ending(attempt: usize, record: &Record, returned: Return) -> Phase {
     let status = match returned {
         Return::Result => Status::Completed,
         Return::Retryable => Status::Released,
@@ -275,5 +276,5 @@ fn ending(attempt: usize, record: &Record, returned: Return, sent_at: i64) -> Ph
         Return::Unclassified => return Phase::Lost,
     };
     let ended = Record { status, ..record.clone() };
-    Phase::Ending(Write { by: attempt, expected: Some(record.version()), record: ended, claims: false, sent_at })
+    Phase::Ending(Write { by: attempt, expected: Some(record.version()), record: ended, claims: false })
 }

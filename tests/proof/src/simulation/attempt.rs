@@ -28,13 +28,24 @@ pub(super) struct Attempt {
 struct AtWork {
     judge: Arc<Judge>,
     execution: ExecutionId,
+    returned: bool,
     effect: bool,
     ended: bool,
 }
 
+impl AtWork {
+    /// The handler has returned: what is left is to store its end.
+    fn returns(&mut self) {
+        self.returned = true;
+        self.judge.leaves();
+    }
+}
+
 impl Drop for AtWork {
     fn drop(&mut self) {
-        self.judge.leaves();
+        if !self.returned {
+            self.judge.leaves();
+        }
         if self.effect && !self.ended {
             self.judge.lost(self.execution);
         }
@@ -89,7 +100,7 @@ impl Attempt {
         let Self { number, plan, judge, .. } = self;
         let execution = claim.record().execution;
         judge.enters(claim.record());
-        let mut work = AtWork { judge: Arc::clone(judge), execution, effect: false, ended: false };
+        let mut work = AtWork { judge: Arc::clone(judge), execution, returned: false, effect: false, ended: false };
         sleep(plan.before_effect).await;
         if plan.returns == Returns::Result {
             judge.say(|| format!("attempt {number} EFFECT"));
@@ -97,6 +108,7 @@ impl Attempt {
             work.effect = true;
         }
         sleep(plan.after_effect).await;
+        work.returns();
         let body = format!("result of {number}");
         let completion = match plan.returns {
             Returns::Result => self.engine.complete(claim, Outcome::new(body.clone())).await,
