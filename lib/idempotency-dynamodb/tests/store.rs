@@ -13,8 +13,8 @@ use idempotency_core::{
 };
 use idempotency_dynamodb::DynamoDbStore;
 use idempotency_testkit::{
-    dynamodb::{EmbeddedDynamoDb, client_for, create_idempotency_table},
-    fault_proxy::{Fault, FaultProxy, Rule},
+    FaultyTable,
+    fault_proxy::{Fault, Rule},
 };
 
 const WITHIN: Duration = Duration::from_secs(30);
@@ -22,18 +22,15 @@ const OWNER: OwnerToken = OwnerToken::from_bytes([1; 16]);
 const EXPIRES_AT: EpochSeconds = EpochSeconds::new(4_000_000_000);
 
 struct World {
-    _dynamodb: EmbeddedDynamoDb,
-    proxy: FaultProxy,
+    table: FaultyTable,
     store: DynamoDbStore,
 }
 
 impl World {
     async fn start() -> Self {
-        let dynamodb = EmbeddedDynamoDb::start().await.unwrap();
-        create_idempotency_table(&dynamodb.client(), "records").await.unwrap();
-        let proxy = FaultProxy::start(dynamodb.endpoint_url()).await.unwrap();
-        let store = DynamoDbStore::new(client_for(proxy.endpoint_url()), "records");
-        Self { _dynamodb: dynamodb, proxy, store }
+        let table = FaultyTable::start().await.unwrap();
+        let store = DynamoDbStore::new(table.client(), FaultyTable::NAME);
+        Self { table, store }
     }
 
     async fn stored(&self) -> Record {
@@ -111,7 +108,7 @@ async fn parts_come_back_in_order_are_kept_apart_by_owner_and_expire_with_their_
 
     assert_eq!(world.store.get_parts(&key(), OWNER, 12, WITHIN).await.unwrap(), Some(parts));
     assert_eq!(world.store.get_parts(&key(), OWNER, 13, WITHIN).await.unwrap(), None, "one is missing");
-    for request in world.proxy.requests() {
+    for request in world.table.proxy().requests() {
         match request.operation.as_str() {
             "PutItem" => assert_eq!(request.body["Item"]["expires_at"]["N"], "4000000000"),
             _ => assert_eq!(request.body["ConsistentRead"], true, "the parts were just written"),
@@ -124,7 +121,7 @@ async fn parts_come_back_in_order_are_kept_apart_by_owner_and_expire_with_their_
 #[tokio::test]
 async fn a_part_that_cannot_be_written_is_an_error() {
     let world = World::start().await;
-    world.proxy.inject(Rule::on("PutItem").nth(2).forever().fault(Fault::ErrorBefore));
+    world.table.proxy().inject(Rule::on("PutItem").nth(2).forever().fault(Fault::ErrorBefore));
     let parts = [Bytes::from_static(b"a"), Bytes::from_static(b"b")];
     let error = world.store.put_parts(&key(), OWNER, &parts, EXPIRES_AT, WITHIN).await.unwrap_err();
     assert!(matches!(error, StoreError::Unknown(_)), "{error:?}");
@@ -133,7 +130,7 @@ async fn a_part_that_cannot_be_written_is_an_error() {
 #[tokio::test]
 async fn no_call_waits_longer_than_it_was_told() {
     let world = World::start().await;
-    world.proxy.inject(Rule::any().forever().fault(Fault::Slow(Duration::from_secs(3600))));
+    world.table.proxy().inject(Rule::any().forever().fault(Fault::Slow(Duration::from_secs(3600))));
     let within = Duration::from_millis(50);
     let parts = [Bytes::from_static(b"a")];
     // Without the limit each of these would end by the client's own, of 15 s, and the test by the one below.
@@ -155,6 +152,6 @@ async fn no_call_waits_longer_than_it_was_told() {
 #[tokio::test]
 async fn throttling_is_told_apart_from_no_answer() {
     let world = World::start().await;
-    world.proxy.inject(Rule::any().forever().fault(Fault::Throttle));
+    world.table.proxy().inject(Rule::any().forever().fault(Fault::Throttle));
     assert!(matches!(world.store.insert_if_absent(&record(1), WITHIN).await, Err(StoreError::Throttled(_))));
 }

@@ -62,6 +62,7 @@
 
 mod clock;
 mod eventually;
+mod faulty_table;
 mod function_binary;
 mod listen;
 mod local;
@@ -75,5 +76,6 @@ pub mod lambda;
 pub mod payment_provider;
 
 pub use eventually::{NotInTime, eventually};
+pub use faulty_table::{FaultyTable, FaultyTableError};
 pub use function_binary::{FunctionBinaryError, function_binary};
 pub use listen::BindError;

@@ -14,6 +14,7 @@ use idempotency_testkit::dynamodb::{EmbeddedDynamoDb, client_for, create_table};
 use idempotency_testkit::eventually;
 use idempotency_testkit::fault_proxy::{Fault, FaultProxy, Gate, Rule};
 use serde_json::json;
+use tokio::task::JoinHandle;
 
 type PutResult = Result<PutItemOutput, SdkError<PutItemError>>;
 
@@ -36,6 +37,12 @@ impl Setup {
 
     async fn put(&self, id: &str) -> PutResult {
         put(&self.client, id).await
+    }
+
+    /// Puts in a task of its own, for a put whose answer is held.
+    fn spawn_put(&self, id: &'static str) -> JoinHandle<PutResult> {
+        let client = self.client.clone();
+        tokio::spawn(async move { put(&client, id).await })
     }
 
     async fn is_there(&self, id: &str) -> bool {
@@ -220,10 +227,7 @@ async fn a_held_write_lands_after_its_sender_gave_up() {
     let gate = Gate::new();
     setup.proxy.inject(Rule::on("PutItem").fault(Fault::Hold(gate.clone())));
 
-    let sender = tokio::spawn({
-        let client = setup.client.clone();
-        async move { put(&client, "1").await }
-    });
+    let sender = setup.spawn_put("1");
     gate.reached().await;
     sender.abort();
     assert!(sender.await.unwrap_err().is_cancelled());
@@ -243,10 +247,7 @@ async fn a_held_reply_comes_after_its_write() {
     let gate = Gate::new();
     setup.proxy.inject(Rule::on("PutItem").fault(Fault::HoldAfter(gate.clone())));
 
-    let sender = tokio::spawn({
-        let client = setup.client.clone();
-        async move { put(&client, "1").await }
-    });
+    let sender = setup.spawn_put("1");
     gate.reached().await;
 
     assert!(setup.is_there("1").await);
@@ -275,10 +276,7 @@ async fn stop_gives_up_on_held_requests() {
     let setup = Setup::new().await;
     let gate = Gate::new();
     setup.proxy.inject(Rule::on("PutItem").fault(Fault::Hold(gate.clone())));
-    let sender = tokio::spawn({
-        let client = setup.client.clone();
-        async move { put(&client, "1").await }
-    });
+    let sender = setup.spawn_put("1");
     gate.reached().await;
 
     setup.proxy.stop().await;

@@ -6,8 +6,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests are tests")]
 
 use idempotency_testkit::{
-    dynamodb::{EmbeddedDynamoDb, client_for, create_idempotency_table},
-    fault_proxy::{Fault, FaultProxy, Rule},
+    FaultyTable,
+    fault_proxy::{Fault, Rule},
 };
 use lambda_http::{Body, Error, Request, Response, http};
 use lambda_idempotency::{DynamoDbStore, Idempotency, Namespace, http::Reply, idempotent};
@@ -30,19 +30,16 @@ async fn render(size: &usize) -> Result<Response<Body>, Error> {
 }
 
 struct World {
-    _dynamodb: EmbeddedDynamoDb,
-    proxy: FaultProxy,
+    table: FaultyTable,
     idempotency: Idempotency,
 }
 
 impl World {
     async fn start() -> Self {
-        let dynamodb = EmbeddedDynamoDb::start().await.unwrap();
-        create_idempotency_table(&dynamodb.client(), "records").await.unwrap();
-        let proxy = FaultProxy::start(dynamodb.endpoint_url()).await.unwrap();
-        let store = DynamoDbStore::new(client_for(proxy.endpoint_url()), "records");
+        let table = FaultyTable::start().await.unwrap();
+        let store = DynamoDbStore::new(table.client(), FaultyTable::NAME);
         let idempotency = Idempotency::new(store, Namespace::new("test").unwrap());
-        Self { _dynamodb: dynamodb, proxy, idempotency }
+        Self { table, idempotency }
     }
 
     async fn send(&self, size: usize) -> Reply {
@@ -68,7 +65,7 @@ async fn large_binary_bodies_are_replayed_byte_for_byte() {
 async fn a_body_that_cannot_be_stored_is_delivered_once_and_its_replay_says_so() {
     let world = World::start().await;
     let is_part = Rule::on("PutItem").when(|request| request.body["Item"].get("part").is_some());
-    world.proxy.inject(is_part.forever().fault(Fault::ErrorBefore));
+    world.table.proxy().inject(is_part.forever().fault(Fault::ErrorBefore));
     let first = world.send(100_000).await;
     assert_eq!(first.body().len(), 100_000, "the first caller gets it");
     let replayed = world.send(100_000).await;
