@@ -67,14 +67,13 @@ async fn a_permanent_failure_is_stored_as_failed_and_replayed() {
 }
 
 #[tokio::test]
-async fn a_provider_that_does_not_answer_in_time_leaves_the_attempt_abandoned_and_the_sandbox_alive() {
+async fn a_provider_that_does_not_answer_in_time_leaves_the_attempt_abandoned() {
     let options = StackOptions { timeout: Duration::from_secs(4), ..StackOptions::default() };
     let world = World::with_timeout(options).await;
     world.provider(Behaviour { delay_after_charging: Duration::from_secs(8), ..Behaviour::default() });
     let answer = world.charge(&Charge::new("order-42")).await;
     assert_eq!(answer.status, 500);
     assert_eq!(world.charges(), 1, "it did charge");
-    assert!(world.log().contains("attempt abandoned"), "the function gave up before it was killed");
     assert_eq!(world.record().await.status, Status::InFlight);
     let conflict = world.charge(&Charge::new("order-42")).await;
     assert_eq!((conflict.status, conflict.problem().as_str()), (409, "conflict"));
