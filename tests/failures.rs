@@ -48,6 +48,18 @@ async fn a_retryable_failure_frees_the_key_at_once() {
 }
 
 #[tokio::test]
+async fn a_provider_that_turns_the_request_away_frees_the_key_at_once() {
+    let world = World::start().await;
+    world.provider(Behaviour { turn_away: 1, ..Behaviour::default() });
+    let answer = world.charge(&Charge::new("order-42")).await;
+    assert_eq!((answer.status, answer.problem().as_str()), (503, "retryable"));
+    assert_eq!(world.record().await.status, Status::Released);
+    assert_eq!(world.charge(&Charge::new("order-42")).await.status, 201);
+    assert_eq!(world.charges(), 1);
+    world.stop().await;
+}
+
+#[tokio::test]
 async fn a_permanent_failure_is_stored_as_failed_and_replayed() {
     let world = World::start().await;
     // The provider knows this key with another amount, and refuses it for good.

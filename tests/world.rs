@@ -5,7 +5,6 @@ use std::time::Duration;
 use aws_sdk_dynamodb::types::AttributeValue;
 use idempotency_cli::{Stack, StackOptions};
 use idempotency_core::{Record, Status};
-use idempotency_dynamodb::{attribute, record_from_item};
 use idempotency_testkit::{
     eventually,
     fault_proxy::{Fault, Gate, RecordedRequest, Rule},
@@ -160,14 +159,8 @@ impl World {
         self.stack.provider().set_behaviour(behaviour);
     }
 
-    /// The items with a record. Reads DynamoDB itself, not through the proxy.
-    async fn items(&self) -> Vec<std::collections::HashMap<String, AttributeValue>> {
-        let scan = self.stack.dynamodb().scan().table_name(Stack::TABLE).consistent_read(true).send().await.unwrap();
-        scan.items.unwrap_or_default()
-    }
-
     pub(crate) async fn records(&self) -> Vec<Record> {
-        self.items().await.iter().map(|item| record_from_item(item).unwrap()).collect()
+        self.stack.records().all().await.unwrap()
     }
 
     /// The only record.
@@ -179,41 +172,25 @@ impl World {
 
     /// Sets an attribute of the only record.
     pub(crate) async fn set(&self, name: &str, value: AttributeValue) {
-        let items = self.items().await;
-        assert_eq!(items.len(), 1);
-        self.stack
-            .dynamodb()
-            .update_item()
-            .table_name(Stack::TABLE)
-            .key(attribute::PK, items[0][attribute::PK].clone())
-            .key(attribute::SK, items[0][attribute::SK].clone())
-            .update_expression("SET #name = :value")
-            .expression_attribute_names("#name", name)
-            .expression_attribute_values(":value", value)
-            .send()
-            .await
-            .unwrap();
+        self.stack.records().set(name, value).await.unwrap();
     }
 
     /// Does to the only record what the end of its lease does.
     pub(crate) async fn end_the_lease(&self) {
-        let now = self.record().await.epoch.get();
-        self.set(attribute::LEASE_UNTIL, AttributeValue::N((now - 1).to_string())).await;
+        self.record().await;
+        self.stack.records().end_leases().await.unwrap();
     }
 
     /// Does to the only record what the end of its storage TTL does. DynamoDB has not deleted it yet.
     pub(crate) async fn end_the_storage_ttl(&self) {
-        let now = self.record().await.epoch.get() / 1000;
-        self.set(attribute::EXPIRES_AT, AttributeValue::N((now - 1).to_string())).await;
+        self.record().await;
+        self.stack.records().end_storage_ttls().await.unwrap();
     }
 
     /// Deletes the only record, as an operator would.
     pub(crate) async fn delete_the_record(&self) {
-        let items = self.items().await;
-        assert_eq!(items.len(), 1);
-        let delete = self.stack.dynamodb().delete_item().table_name(Stack::TABLE);
-        let delete = delete.key(attribute::PK, items[0][attribute::PK].clone());
-        delete.key(attribute::SK, items[0][attribute::SK].clone()).send().await.unwrap();
+        self.record().await;
+        self.stack.records().delete_all().await.unwrap();
     }
 
     /// Requests to the table of records since the last call.

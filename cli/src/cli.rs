@@ -4,9 +4,9 @@ use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::{CliError, DynamoDb, StackOptions, build, demo, invoke, local};
+use crate::{CliError, DynamoDb, StackOptions, build, demo, faults, invoke, local};
 
-/// Effectively-once AWS Lambda functions: see them work, run them locally, invoke one.
+/// Effectively-once AWS Lambda functions: see them work, run them locally, invoke one, break them.
 #[derive(Debug, Parser)]
 #[command(name = "idempotency", version, about)]
 pub struct Cli {
@@ -26,6 +26,12 @@ enum Command {
     Local(Local),
     /// Invoke one function with a raw event and print its response.
     Invoke(Invoke),
+    /// Break every request of every path once, in every way, and check what was promised.
+    ///
+    /// Each case sends one charge through the real function with one fault: a request to DynamoDB or to the payment provider is
+    /// lost, applied without a reply, refused or late, or the function's process is killed or frozen there. Then a caller repeats
+    /// the charge until the answer is definite. The exit status is 0 only if every case ended as promised.
+    Faults(Faults),
 }
 
 #[derive(Debug, Args)]
@@ -79,6 +85,21 @@ pub(crate) struct Invoke {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Faults {
+    /// Only cases with this text in their name, such as reject/ or fresh/store-1/kill-after.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) only: Option<String>,
+
+    /// Only every nth case: a sample.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = positive)]
+    pub(crate) every: usize,
+
+    /// How many stacks to run side by side.
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = positive)]
+    pub(crate) jobs: usize,
+}
+
+#[derive(Debug, Args)]
 struct Environment {
     /// An environment variable for the function, which inherits none; may be repeated.
     #[arg(long = "env", value_name = "NAME=VALUE", value_parser = variable)]
@@ -94,6 +115,10 @@ struct DynamoDbArguments {
     /// The URL of a running DynamoDB, such as DynamoDB Local, to use instead of the embedded one.
     #[arg(long, value_name = "URL", conflicts_with = "dynamodb", value_parser = url)]
     endpoint_url: Option<String>,
+}
+
+fn positive(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "expected a number from 1".to_owned())
 }
 
 fn address(text: &str) -> Result<SocketAddr, String> {
@@ -142,6 +167,7 @@ impl Cli {
             Command::Demo => demo::run().await,
             Command::Local(arguments) => local::run(arguments).await,
             Command::Invoke(arguments) => invoke::run(arguments).await,
+            Command::Faults(arguments) => faults::run(arguments).await,
         }
     }
 }

@@ -1,7 +1,6 @@
 //! `idempotency demo`: one charge, sent many times.
 
 mod check;
-mod client;
 mod report;
 
 use std::{process::ExitCode, time::Duration};
@@ -9,12 +8,11 @@ use std::{process::ExitCode, time::Duration};
 use futures::future::{join, try_join_all};
 use idempotency_testkit::{eventually, lambda::Logs, payment_provider::Behaviour};
 
-use self::{
-    check::Checks,
+use self::{check::Checks, report::Report};
+use crate::{
+    CliError, Stack, StackOptions,
     client::{Answer, Charge, Client},
-    report::Report,
 };
-use crate::{CliError, Stack, StackOptions};
 
 /// Short, so that the lease of a killed sandbox (timeout and margin of 3 s) is soon over.
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -24,10 +22,10 @@ const PROVIDER_DELAY: Duration = Duration::from_millis(150);
 
 const DUPLICATES: usize = 20;
 
-const ORDER: Charge = Charge { tenant: "tenant-7", key: "order-42", amount: 1200 };
-const OTHER_BODY: Charge = Charge { amount: 9900, ..ORDER };
-const OTHER_TENANT: Charge = Charge { tenant: "tenant-8", ..ORDER };
-const CRASHED: Charge = Charge { key: "order-43", amount: 700, ..ORDER };
+const ORDER: Charge<'static> = Charge { tenant: "tenant-7", key: "order-42", amount: 1200 };
+const OTHER_BODY: Charge<'static> = Charge { amount: 9900, ..ORDER };
+const OTHER_TENANT: Charge<'static> = Charge { tenant: "tenant-8", ..ORDER };
+const CRASHED: Charge<'static> = Charge { key: "order-43", amount: 700, ..ORDER };
 
 /// Runs the demo. Succeeds only if every count is right.
 pub(crate) async fn run() -> Result<ExitCode, CliError> {

@@ -26,6 +26,9 @@ pub enum CliError {
         /// What went wrong.
         source: DynamoDbError,
     },
+    /// The records cannot be read or changed from outside.
+    #[error("the table of records cannot be read or changed")]
+    Records(#[source] Box<dyn Error + Send + Sync>),
     /// The proxy in front of it.
     #[error(transparent)]
     FaultProxy(#[from] FaultProxyError),
@@ -79,8 +82,14 @@ pub enum CliError {
     /// A local HTTP request failed.
     #[error("a request to the local API failed")]
     Http(#[from] reqwest::Error),
-    /// Something that the demo waited for did not happen.
-    #[error("the demo waited in vain for {what}")]
+    /// No case of the fault sweep has the text in its name.
+    #[error("no case has {only:?} in its name; names are like rerun/fresh/store-1/drop-after")]
+    NoCase {
+        /// What was asked for.
+        only: String,
+    },
+    /// Something that was waited for did not happen.
+    #[error("waited in vain for {what}")]
     Waited {
         /// What it waited for.
         what: &'static str,
@@ -93,6 +102,10 @@ pub enum CliError {
 }
 
 impl CliError {
+    pub(crate) fn records(source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Records(source.into())
+    }
+
     /// The error and its causes in one line.
     pub fn in_one_line(&self) -> String {
         let mut line = self.to_string();

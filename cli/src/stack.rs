@@ -17,7 +17,7 @@ use idempotency_testkit::{
 
 use lambda_idempotency::Idempotency;
 
-use crate::CliError;
+use crate::{CliError, Records};
 
 /// The ready-made functions.
 const FUNCTIONS: [&str; 1] = ["payments-api"];
@@ -54,7 +54,7 @@ pub struct StackOptions {
     pub environment: Vec<(String, String)>,
 }
 
-/// The function, its DynamoDB behind a fault proxy, a payment provider, and an HTTP API in front.
+/// The function, its DynamoDB and its payment provider behind fault proxies, and an HTTP API in front.
 ///
 /// Dropping it ends all of it; [`stop`](Self::stop) does so in order and waits.
 #[derive(Debug)]
@@ -63,6 +63,7 @@ pub struct Stack {
     function: Function,
     proxy: FaultProxy,
     provider: PaymentProvider,
+    provider_proxy: FaultProxy,
     embedded: Option<EmbeddedDynamoDb>,
     dynamodb_url: String,
 }
@@ -134,6 +135,7 @@ impl Stack {
         tables.await.map_err(|source| CliError::Tables { url: dynamodb_url.clone(), source })?;
         let proxy = FaultProxy::start(&dynamodb_url).await?;
         let provider = PaymentProvider::start_on(options.provider).await?;
+        let provider_proxy = FaultProxy::start(provider.url()).await?;
         let config = FunctionConfig::new(&options.function, binary)
             .timeout(options.timeout)
             .kill_at_deadline(options.kill_at_deadline)
@@ -143,11 +145,11 @@ impl Stack {
             .env(Idempotency::TABLE, Self::TABLE)
             .env(Idempotency::NAMESPACE, Self::NAMESPACE)
             .env("CHARGES_TABLE", Self::CHARGES_TABLE)
-            .env("PAYMENT_PROVIDER_URL", provider.url());
+            .env("PAYMENT_PROVIDER_URL", provider_proxy.endpoint_url());
         let config = options.environment.iter().fold(config, |config, (name, value)| config.env(name, value));
         let function = Function::new(config)?;
         let front = HttpFront::start(options.http, function.clone()).await?;
-        Ok(Self { front, function, proxy, provider, embedded, dynamodb_url })
+        Ok(Self { front, function, proxy, provider, provider_proxy, embedded, dynamodb_url })
     }
 
     /// The base URL of the HTTP API.
@@ -165,6 +167,11 @@ impl Stack {
         client_for(&self.dynamodb_url)
     }
 
+    /// The records, seen and changed from outside.
+    pub fn records(&self) -> Records {
+        Records::new(self.dynamodb())
+    }
+
     /// The function.
     pub const fn function(&self) -> &Function {
         &self.function
@@ -180,6 +187,11 @@ impl Stack {
         &self.provider
     }
 
+    /// The proxy between the function and the payment provider.
+    pub const fn provider_proxy(&self) -> &FaultProxy {
+        &self.provider_proxy
+    }
+
     /// Ends everything in order, the function's processes included.
     ///
     /// Dropping the future ends the rest without waiting.
@@ -188,6 +200,7 @@ impl Stack {
         self.function.shutdown().await;
         self.front.stop().await;
         self.proxy.stop().await;
+        self.provider_proxy.stop().await;
         self.provider.stop().await;
         if let Some(embedded) = self.embedded {
             embedded.stop().await;

@@ -104,6 +104,18 @@ fn the_demo_is_what_runs_without_arguments_and_every_count_is_right() {
     assert_eq!(told.matches("at once").count(), 20);
 }
 
+/// A slice of the sweep; all of it takes a minute and is a command of its own (docs/reliability.md).
+#[test]
+fn every_ninth_fault_of_the_sweep_ends_as_promised() {
+    let output = run(&["faults", "--every", "9"]);
+    let (told, errors) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(output.status.success(), "{told}{errors}");
+    assert!(told.contains("faults, each ended as promised.") && !told.contains("FAILED"), "{told}");
+    for path in ["fresh", "declined", "turned-away", "refused", "resume", "abandoned", "expired"] {
+        assert!(told.contains(path), "{path} is in the slice: {told}");
+    }
+}
+
 #[tokio::test]
 async fn local_serves_and_stops_on_sigterm_with_its_sandboxes() {
     for signal in [Signal::TERM, Signal::INT] {
@@ -178,6 +190,7 @@ fn mistakes_are_told_in_one_line() {
     assert_mistake(&["local", "--http", "127.0.0.1:0", "--dynamodb", &address], &in_use);
     assert_mistake(&["invoke", "no-such-function", EVENT], "there is no function \"no-such-function\": no binary");
     assert_mistake(&["invoke", "payments-api", "/nowhere/event.json"], "cannot read the event /nowhere/event.json");
+    assert_mistake(&["faults", "--only", "no-such-case"], "no case has \"no-such-case\" in its name");
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! The demo's tables.
 
-use comfy_table::{CellAlignment, Table, presets::UTF8_HORIZONTAL_ONLY};
 use idempotency_testkit::payment_provider::LedgerEntry;
 
-use super::client::Answer;
+use crate::{client::Answer, table};
 
 /// What was sent and what came back, line by line.
 #[derive(Default)]
@@ -22,10 +21,10 @@ impl Report {
     }
 
     pub(super) fn print(self, ledger: &[LedgerEntry]) {
-        let mut requests = table(["request", "status", "", "ms"]);
+        let mut requests = table::new(["request", "status", "", "ms"]);
         requests.add_rows(self.rows);
-        align_right(&mut requests, 3);
-        let mut charges = table(["what the provider charged", "account", "idempotency key", "amount"]);
+        table::align_right(&mut requests, 3);
+        let mut charges = table::new(["what the provider charged", "account", "idempotency key", "amount"]);
         charges.add_rows(ledger.iter().map(|entry| {
             [
                 entry.id.clone(),
@@ -34,19 +33,7 @@ impl Report {
                 format!("{}.{:02} {}", entry.amount / 100, entry.amount % 100, entry.currency),
             ]
         }));
-        align_right(&mut charges, 3);
+        table::align_right(&mut charges, 3);
         println!("{requests}\n\n{charges}\n");
-    }
-}
-
-fn table(header: [&str; 4]) -> Table {
-    let mut table = Table::new();
-    table.load_preset(UTF8_HORIZONTAL_ONLY).set_header(header);
-    table
-}
-
-fn align_right(table: &mut Table, column: usize) {
-    if let Some(column) = table.column_mut(column) {
-        column.set_cell_alignment(CellAlignment::Right);
     }
 }

@@ -152,6 +152,19 @@ async fn a_failure_before_charging_frees_the_key_and_one_after_it_keeps_the_char
 }
 
 #[tokio::test]
+async fn a_request_that_is_turned_away_charges_nothing_and_frees_its_key() {
+    let provider = PaymentProvider::start().await.unwrap();
+    provider.set_behaviour(with(|b| b.turn_away = 1));
+
+    let away = charge(&provider, "acct_1", Some("k1"), &body()).await;
+    assert_eq!((away.status.as_u16(), provider.ledger().len()), (429, 0));
+
+    let retry = charge(&provider, "acct_1", Some("k1"), &body()).await;
+    assert_eq!((retry.status.as_u16(), retry.header("idempotent-replayed")), (200, None));
+    assert_eq!(provider.ledger().len(), 1);
+}
+
+#[tokio::test]
 async fn a_decline_is_stored_under_its_key() {
     let provider = PaymentProvider::start().await.unwrap();
     provider.set_behaviour(with(|b| b.decline = 1));

@@ -32,7 +32,7 @@ pub(super) struct Shared {
 impl Shared {
     /// Carries one request through. `None` means: close the connection without an answer.
     pub(super) async fn carry(&self, parts: Parts, body: Bytes) -> Option<Answer> {
-        let request = ProxiedRequest::read(&parts.headers, &body);
+        let request = ProxiedRequest::read(&parts, &body);
         let fault = pick(&mut lock(&self.rules), &request);
         let id = self.log.arrived(request, fault.clone());
         let answer = match fault {

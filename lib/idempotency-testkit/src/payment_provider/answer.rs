@@ -58,6 +58,11 @@ impl Answer {
         Self::error(StatusCode::NOT_FOUND, error)
     }
 
+    pub(super) fn turned_away() -> Self {
+        let error = json!({ "type": "invalid_request_error", "code": "rate_limit", "message": "Too many requests." });
+        Self::error(StatusCode::TOO_MANY_REQUESTS, error)
+    }
+
     pub(super) fn failed() -> Self {
         let error = json!({ "type": "api_error", "message": "An unknown error occurred." });
         Self::error(StatusCode::INTERNAL_SERVER_ERROR, error)

@@ -14,6 +14,8 @@ pub struct Behaviour {
     /// Time from the charge until the answer.
     #[serde(rename = "delay_after_charging_ms", with = "millis")]
     pub delay_after_charging: Duration,
+    /// That many requests are turned away with 429 and charge nothing. Their keys stay free.
+    pub turn_away: u32,
     /// That many requests fail with 500 and charge nothing. Their keys stay free.
     pub fail_before_charging: u32,
     /// That many requests charge, and then answer 500. A retry with the same key gets the charge.

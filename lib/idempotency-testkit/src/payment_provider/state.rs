@@ -50,6 +50,9 @@ impl State {
 
     /// Charges, or fails as the behaviour says.
     pub(super) fn attempt(&mut self, request: &ChargeRequest, now_seconds: u64) -> Attempt {
+        if take(&mut self.behaviour.turn_away) {
+            return Attempt { stored: None, answer: Answer::turned_away(), charged: false };
+        }
         if take(&mut self.behaviour.fail_before_charging) {
             return Attempt { stored: None, answer: Answer::failed(), charged: false };
         }
