@@ -61,6 +61,14 @@ pub enum Decision {
     Mismatch,
     /// An attempt was lost and nobody knows whether its effect happened (`reject`).
     Uncertain,
+    /// An attempt was lost, and the outside world can be asked whether its effect happened (`probe`): if it did not, write this
+    /// record over the one observed and run; if it did, write this record as completed over the one observed.
+    Probe {
+        /// The record observed.
+        from: Version,
+        /// The record to write.
+        record: Record,
+    },
 }
 
 /// Decides what to do about a key. Pure: no clock, no store, no randomness.
@@ -109,6 +117,7 @@ pub fn decide(existing: Option<&Record>, request: &ClaimRequest, now: EpochMilli
         Status::InFlight => match policy.abandoned() {
             OnAbandoned::Rerun => Decision::TakeOver { from: old.version(), record: next(request, old, now, policy) },
             OnAbandoned::Reject => Decision::Uncertain,
+            OnAbandoned::Probe => Decision::Probe { from: old.version(), record: next(request, old, now, policy) },
         },
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::OwnerToken;
+
 /// The caller's idempotency key: 1 to 255 visible ASCII characters, opaque, passed on unchanged.
 ///
 /// The length follows the limit that payment APIs publish for the `Idempotency-Key` header; visible ASCII is what
@@ -59,6 +61,11 @@ impl IdempotencyKey {
             return Err(KeyError::TooLong { length: key.len() });
         }
         Ok(Self(key))
+    }
+
+    /// A key that nobody else has: a token in base64url is visible ASCII.
+    pub(crate) fn of_token(token: &OwnerToken) -> Self {
+        Self(token.to_string())
     }
 
     /// The key as the caller sent it.

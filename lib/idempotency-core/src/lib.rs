@@ -57,12 +57,12 @@ mod window;
 
 pub use attempt::Attempt;
 pub use canonical_json::{CanonicalJsonError, canonical_json};
-pub use claim::Claim;
+pub use claim::{Abandoned, Claim};
 pub use clock::{Clock, SystemClock};
 pub use codec::CodecError;
 pub use decide::{ClaimRequest, Decision, decide};
 pub use end::{EndConflict, explain_end};
-pub use engine::{ClaimError, Claimed, Completion, Engine, Outcome, Replay, Request, Timeouts};
+pub use engine::{ClaimError, Claimed, Completion, Engine, LookedUp, Outcome, Replay, Request, Timeouts};
 pub use fingerprint::{Fingerprint, FingerprintBuilder};
 pub use key::{IdempotencyKey, KeyError};
 pub use memory::MemoryStore;

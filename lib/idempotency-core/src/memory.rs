@@ -67,6 +67,10 @@ impl Store for MemoryStore {
         }
     }
 
+    async fn get(&self, key: &RecordKey, _within: Duration) -> Result<Option<Record>, StoreError> {
+        Ok(self.record(key))
+    }
+
     async fn put_parts(
         &self,
         key: &RecordKey,

@@ -15,6 +15,10 @@ pub enum OnAbandoned {
     /// The outcome is *uncertain* and stays so until an operator resolves it. Effects: at most one, whatever clocks,
     /// freezes and networks do.
     Reject,
+    /// The next request after the end of the lease asks the outside world whether the effect happened. If it did, that is the
+    /// result; if it did not, the handler runs again; if nobody can say, the outcome is *uncertain*. Effects: at most one, as
+    /// long as "it did not happen" stays true, which a lost attempt that still acts can break.
+    Probe,
 }
 
 /// The policy of an operation.
@@ -29,6 +33,7 @@ pub enum OnAbandoned {
 pub struct Policy {
     window: Window,
     on_abandoned: OnAbandoned,
+    wait: Option<Duration>,
 }
 
 impl Policy {
@@ -45,7 +50,20 @@ impl Policy {
 
     /// The policy with this window and [`OnAbandoned::Rerun`].
     pub const fn new(window: Window) -> Self {
-        Self { window, on_abandoned: OnAbandoned::Rerun }
+        Self { window, on_abandoned: OnAbandoned::Rerun, wait: None }
+    }
+
+    /// The same policy with another window.
+    #[must_use]
+    pub const fn with_window(self, window: Window) -> Self {
+        Self { window, ..self }
+    }
+
+    /// The same policy, by which a duplicate of an attempt in flight waits for its result, for `max` at the longest; `None`
+    /// does not wait.
+    #[must_use]
+    pub const fn wait(self, max: Option<Duration>) -> Self {
+        Self { wait: max, ..self }
     }
 
     /// The same policy with another choice for abandoned attempts.
@@ -62,6 +80,11 @@ impl Policy {
     /// What happens to an abandoned attempt.
     pub const fn abandoned(&self) -> OnAbandoned {
         self.on_abandoned
+    }
+
+    /// How long a duplicate waits for the result of an attempt in flight; `None` when it does not.
+    pub const fn longest_wait(&self) -> Option<Duration> {
+        self.wait
     }
 
     /// How far a lease reaches beyond the platform's deadline.

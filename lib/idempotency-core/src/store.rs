@@ -109,6 +109,15 @@ pub trait Store: Send + Sync + 'static {
         within: Duration,
     ) -> impl Future<Output = Result<Replaced, StoreError>> + Send;
 
+    /// Reads the record with this key; `None` when there is none. The answer is as fresh as a write's would be (a strongly
+    /// consistent read). Writes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store gave no answer.
+    fn get(&self, key: &RecordKey, within: Duration)
+    -> impl Future<Output = Result<Option<Record>, StoreError>> + Send;
+
     /// Stores the parts of a result beside the record `key`, under `owner`, so that two owners never mix.
     ///
     /// Ok: all parts are stored, until `expires_at`.

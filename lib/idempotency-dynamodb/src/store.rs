@@ -13,7 +13,7 @@ use idempotency_core::{EpochSeconds, Inserted, OwnerToken, Record, RecordKey, Re
 
 use crate::{
     error::classify,
-    item::{Item, attribute, binary, item_from_record, number, part_sk, record_from_item, string},
+    item::{CLAIM, Item, attribute, binary, item_from_record, number, part_sk, record_from_item, string},
 };
 
 /// How many parts of one result are on their way at a time. A result of Lambda's limit (6 MB) has 18.
@@ -71,7 +71,7 @@ impl DynamoDbStore {
         }
     }
 
-    async fn get_part(&self, key: &RecordKey, sk: String, within: Duration) -> Result<Option<Bytes>, StoreError> {
+    async fn get_item(&self, key: &RecordKey, sk: String, within: Duration) -> Result<Option<Item>, StoreError> {
         let get = self
             .client
             .get_item()
@@ -80,7 +80,11 @@ impl DynamoDbStore {
             .key(attribute::SK, AttributeValue::S(sk))
             .consistent_read(true)
             .send();
-        let item = limited(within, get).await?.map_err(classify)?.item;
+        Ok(limited(within, get).await?.map_err(classify)?.item)
+    }
+
+    async fn get_part(&self, key: &RecordKey, sk: String, within: Duration) -> Result<Option<Bytes>, StoreError> {
+        let item = self.get_item(key, sk, within).await?;
         match item.and_then(|mut item| item.remove(attribute::PART)) {
             Some(AttributeValue::B(part)) => Ok(Some(part.into_inner().into())),
             _ => Ok(None),
@@ -118,6 +122,11 @@ impl Store for DynamoDbStore {
             Put::Written => Ok(Replaced::Replaced),
             Put::Refused(old) => Ok(Replaced::Differs(old.as_ref().map(record_from_item).transpose()?)),
         }
+    }
+
+    async fn get(&self, key: &RecordKey, within: Duration) -> Result<Option<Record>, StoreError> {
+        let item = self.get_item(key, CLAIM.to_owned(), within).await?;
+        Ok(item.as_ref().map(record_from_item).transpose()?)
     }
 
     async fn put_parts(

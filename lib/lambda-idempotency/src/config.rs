@@ -5,6 +5,8 @@ use std::{env, fmt};
 use idempotency_core::{Engine, Namespace, NamespaceError};
 use idempotency_dynamodb::{DynamoDbStore, client_from_env};
 
+use crate::{Mode, ModeError};
+
 /// The handle that a function's handlers share: the store and the namespace. Make one at start-up.
 ///
 /// Cloning is cheap; clones share the store's connections.
@@ -12,6 +14,7 @@ use idempotency_dynamodb::{DynamoDbStore, client_from_env};
 pub struct Idempotency<S = DynamoDbStore> {
     engine: Engine<S>,
     namespace: Namespace,
+    mode: Mode,
 }
 
 /// The function's environment does not say where its records are.
@@ -31,6 +34,9 @@ pub enum ConfigError {
     /// The namespace has a character that cannot stand in a partition key.
     #[error("environment variable IDEMPOTENCY_NAMESPACE: {0}")]
     Namespace(#[from] NamespaceError),
+    /// The mode is none.
+    #[error("environment variable IDEMPOTENCY_MODE: {0}")]
+    Mode(#[from] ModeError),
 }
 
 impl fmt::Debug for ConfigError {
@@ -46,8 +52,11 @@ impl Idempotency {
     /// The environment variable with the namespace.
     pub const NAMESPACE: &str = "IDEMPOTENCY_NAMESPACE";
 
-    /// A handle from the function's environment: `IDEMPOTENCY_TABLE`, `IDEMPOTENCY_NAMESPACE`, and what the SDK reads
-    /// (region, credentials, `AWS_ENDPOINT_URL_DYNAMODB` for a local engine). Makes no request.
+    /// The environment variable with the [`Mode`]; `enforce` if it is not set.
+    pub const MODE: &str = "IDEMPOTENCY_MODE";
+
+    /// A handle from the function's environment: `IDEMPOTENCY_TABLE`, `IDEMPOTENCY_NAMESPACE`, `IDEMPOTENCY_MODE` if it is set,
+    /// and what the SDK reads (region, credentials, `AWS_ENDPOINT_URL_DYNAMODB` for a local engine). Makes no request.
     ///
     /// Dropping the future builds nothing.
     ///
@@ -60,7 +69,15 @@ impl Idempotency {
             Self::NAMESPACE,
             "set it to the name of this deployment, such as dev or prod, so that deployments never share records",
         )?;
-        Ok(Self::new(DynamoDbStore::new(client_from_env().await, table), Namespace::new(namespace)?))
+        let mode = match env::var(Self::MODE) {
+            Ok(mode) if !mode.trim().is_empty() => mode.trim().parse()?,
+            _ => Mode::Enforce,
+        };
+        if mode != Mode::Enforce {
+            tracing::warn!(%mode, "IDEMPOTENCY_MODE: duplicate requests are NOT held back, every request runs");
+        }
+        let store = DynamoDbStore::new(client_from_env().await, table);
+        Ok(Self::new(store, Namespace::new(namespace)?).with_mode(mode))
     }
 }
 
@@ -72,7 +89,18 @@ impl<S> Idempotency<S> {
 
     /// A handle over an engine with a clock, tokens or time limits of one's own.
     pub const fn with_engine(engine: Engine<S>, namespace: Namespace) -> Self {
-        Self { engine, namespace }
+        Self { engine, namespace, mode: Mode::Enforce }
+    }
+
+    /// The same handle in another mode.
+    #[must_use]
+    pub fn with_mode(self, mode: Mode) -> Self {
+        Self { mode, ..self }
+    }
+
+    /// The mode.
+    pub const fn mode(&self) -> Mode {
+        self.mode
     }
 
     /// The engine.
@@ -88,7 +116,7 @@ impl<S> Idempotency<S> {
 
 impl<S> Clone for Idempotency<S> {
     fn clone(&self) -> Self {
-        Self { engine: self.engine.clone(), namespace: self.namespace.clone() }
+        Self { engine: self.engine.clone(), namespace: self.namespace.clone(), mode: self.mode }
     }
 }
 

@@ -41,6 +41,7 @@
 
 mod config;
 pub mod http;
+mod mode;
 
 pub use config::{ConfigError, Idempotency};
 pub use idempotency_core::{
@@ -53,6 +54,7 @@ pub use idempotency_dynamodb::{DynamoDbStore, client_from_env};
 /// The arguments' types are [`http::ScopeSource`], [`OnAbandoned`] and [`Window`]; a handler's are [`http::FromRequest`]
 /// (such as [`http::Json`]) and [`Attempt`]; its error implements [`http::Classify`].
 pub use lambda_idempotency_macros::idempotent;
+pub use mode::{Mode, ModeError};
 
 /// What the expansion of [`idempotent`] needs. Not for hand-written code.
 #[doc(hidden)]

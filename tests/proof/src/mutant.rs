@@ -38,11 +38,15 @@ pub enum Mutant {
     TerminalIsReplaced,
     /// A compare-and-swap compares owner and status only. (The protocol as it first was; this model found the fault.)
     VersionWithoutEpoch,
+    /// What nobody can say of a lost effect is taken for "it did not happen".
+    ProbeUnknownReruns,
+    /// A waiter whose time is over releases the record that it waited for.
+    WaiterReleasesTheOwner,
 }
 
 impl Mutant {
     /// Every mutant.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::CompleteWithoutOwner,
         Self::CompleteUnconditionally,
         Self::ReleaseWithoutOwner,
@@ -59,5 +63,7 @@ impl Mutant {
         Self::EpochIsTheClock,
         Self::TerminalIsReplaced,
         Self::VersionWithoutEpoch,
+        Self::ProbeUnknownReruns,
+        Self::WaiterReleasesTheOwner,
     ];
 }

@@ -24,6 +24,21 @@ fn reject_keeps_its_invariants() {
 }
 
 #[test]
+fn probe_keeps_its_invariants() {
+    check(Model { until: 5, ..Model::new(OnAbandoned::Probe) });
+}
+
+#[test]
+fn probe_keeps_its_invariants_among_zombies() {
+    check(Model { zombies: true, until: 4, ..Model::new(OnAbandoned::Probe) });
+}
+
+#[test]
+fn waiting_keeps_the_invariants() {
+    check(Model { waits: true, until: 5, ..Model::new(OnAbandoned::Rerun) });
+}
+
+#[test]
 fn rerun_keeps_its_invariants_among_zombies() {
     check(Model { zombies: true, until: 4, ..Model::new(OnAbandoned::Rerun) });
 }
@@ -45,13 +60,15 @@ fn another_request_and_an_unreadable_record_are_never_mixed_up() {
 }
 
 /// The models that mutants are shown to. The production protocol passes each of them above.
-fn models(mutant: Mutant) -> [Model; 4] {
+fn models(mutant: Mutant) -> [Model; 6] {
     let rerun = Model { mutant, ..Model::new(OnAbandoned::Rerun) };
     [
         rerun.clone(),
         Model { zombies: true, until: 4, ..rerun.clone() },
         Model { skews: vec![0, 3], until: 5, ..rerun.clone() },
-        Model { other_request: true, corruption: true, ..rerun },
+        Model { other_request: true, corruption: true, ..rerun.clone() },
+        Model { mutant, until: 5, ..Model::new(OnAbandoned::Probe) },
+        Model { waits: true, until: 5, ..rerun },
     ]
 }
 

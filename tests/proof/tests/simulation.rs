@@ -24,8 +24,10 @@ fn every_seed_keeps_the_promises_and_every_outcome_occurs() {
         unconfirmed,
         taken_over,
         expired,
+        found,
     } = counts;
-    let all = [fresh, replays, conflicts, mismatches, uncertain, errors, superseded, unconfirmed, taken_over, expired];
+    let all =
+        [fresh, replays, conflicts, mismatches, uncertain, errors, superseded, unconfirmed, taken_over, expired, found];
     assert!(all.iter().all(|count| *count > 0), "{counts:?}");
 }
 

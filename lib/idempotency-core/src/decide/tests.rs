@@ -45,12 +45,13 @@ fn name(decision: &Decision) -> &'static str {
         Decision::Conflict { .. } => "conflict",
         Decision::Mismatch => "mismatch",
         Decision::Uncertain => "uncertain",
+        Decision::Probe { .. } => "probe",
     }
 }
 
 #[test]
 fn every_row_of_the_protocol() {
-    use OnAbandoned::{Reject, Rerun};
+    use OnAbandoned::{Probe, Reject, Rerun};
     use Status::{Completed, Failed, InFlight, Released};
 
     let stored = |status| Some(with_status(status));
@@ -83,6 +84,11 @@ fn every_row_of_the_protocol() {
         (stored(InFlight), 2, running, Reject, "conflict"),
         (stored(InFlight), 2, over, Rerun, "take over"),
         (stored(InFlight), 2, over, Reject, "uncertain"),
+        (stored(InFlight), 2, running, Probe, "conflict"),
+        (stored(InFlight), 2, over, Probe, "probe"),
+        (stored(InFlight), 1, over, Probe, "own"),
+        (stored(Released), 2, over, Probe, "resume"),
+        (other_request(InFlight), 2, over, Probe, "mismatch"),
         // The last attempt said that nothing happened.
         (stored(Released), 2, CLAIMED_AT, Rerun, "resume"),
         (stored(Released), 2, CLAIMED_AT, Reject, "resume"),

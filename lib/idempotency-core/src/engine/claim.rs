@@ -4,9 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use super::{Engine, Replay};
 use crate::{
-    Attempt, Claim, ClaimRequest, CodecError, Decision, EpochMillis, ExecutionId, Fingerprint, IdempotencyKey,
-    Inserted, Namespace, Operation, OwnerToken, Policy, Record, RecordKey, Replaced, Scope, Status, Store, StoreError,
-    TokenError, decide,
+    Abandoned, Attempt, Claim, ClaimRequest, CodecError, Decision, EpochMillis, ExecutionId, Fingerprint,
+    IdempotencyKey, Inserted, Namespace, Operation, OwnerToken, Policy, Record, RecordKey, Replaced, Scope, Status,
+    Store, StoreError, TokenError, decide,
 };
 
 /// How often a claim looks again when the record changes under it. Each round loses against another live request, so
@@ -30,6 +30,13 @@ pub struct Request {
     pub deadline: EpochMillis,
 }
 
+impl Request {
+    /// Where the record of this request stands.
+    pub fn record_key(&self) -> RecordKey {
+        RecordKey::new(&self.namespace, &self.operation, &self.scope, &self.key)
+    }
+}
+
 /// What became of a claim.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "the fresh claim is the common case, and the value is matched at once")]
@@ -47,7 +54,13 @@ pub enum Claimed {
     Mismatch,
     /// An attempt was lost and nobody knows whether its effect happened: an operator must resolve it.
     Uncertain,
+    /// An attempt was lost: ask the outside world whether its effect happened, and say so to the engine. Nothing is claimed
+    /// yet. Only under [`OnAbandoned::Probe`](crate::OnAbandoned::Probe).
+    Abandoned(Abandoned),
 }
+
+/// Where nothing says how long it will take.
+const CONFLICT: Claimed = Claimed::Conflict { retry_after: Duration::from_secs(1) };
 
 /// Why a claim could not be decided. The effect must not run.
 #[derive(Debug, thiserror::Error)]
@@ -68,7 +81,12 @@ impl<S: Store> Engine<S> {
     /// Claims a key for one attempt.
     ///
     /// One request to the store decides in the usual cases (fresh, replay, conflict, mismatch); a takeover takes a
-    /// second one, and a claim that is not answered is followed by one that releases it. A replay, conflict, mismatch or uncertain outcome writes nothing.
+    /// second one, and a claim that is not answered is followed by one that releases it. A replay, conflict, mismatch or
+    /// uncertain outcome writes nothing.
+    ///
+    /// Under a policy that [waits](Policy::wait), a conflict is followed by reads until the other attempt has ended, or the
+    /// longest wait or the invocation is over; then the answer is the conflict. A waiter writes nothing. When the key becomes
+    /// free while it waits, it claims it, unless less than half of its time is left to run.
     ///
     /// Dropping the future leaves the key unclaimed or claimed by nobody who runs; in the latter case it counts as
     /// abandoned when its lease is over.
@@ -78,20 +96,71 @@ impl<S: Store> Engine<S> {
     /// [`ClaimError`] when the store gave no answer that proves who owns the key. The effect must not run then.
     pub async fn claim(&self, request: &Request, policy: &Policy) -> Result<Claimed, ClaimError> {
         let claim = ClaimRequest {
-            key: RecordKey::new(&request.namespace, &request.operation, &request.scope, &request.key),
+            key: request.record_key(),
             fingerprint: request.fingerprint,
             token: OwnerToken::from_bytes(self.tokens.draw()?),
             execution: ExecutionId::from_bytes(self.tokens.draw()?),
             deadline: request.deadline,
         };
-        let mut existing = None;
-        for _ in 0..ROUNDS {
+        self.settle(request, &claim, policy, None).await
+    }
+
+    /// Runs the handler again after a lost attempt whose effect did not happen: claims its key, if the record is still the one
+    /// that was observed.
+    ///
+    /// Dropping the future is what it is for [`claim`](Self::claim).
+    ///
+    /// # Errors
+    ///
+    /// As for [`claim`](Self::claim).
+    pub async fn take_over(
+        &self,
+        abandoned: Abandoned,
+        request: &Request,
+        policy: &Policy,
+    ) -> Result<Claimed, ClaimError> {
+        let (attempt, record, observed) = abandoned.into_parts();
+        let within = self.timeouts.for_call(request.deadline, self.now());
+        let existing = match self.store.replace(observed, &record, within).await {
+            Ok(Replaced::Replaced) => return Ok(Claimed::Fresh(Claim::new(attempt, record))),
+            Ok(Replaced::Differs(existing)) => existing,
+            Err(error) => return Err(self.give_up(request, record, error).await),
+        };
+        let claim = ClaimRequest {
+            key: record.key.clone(),
+            fingerprint: request.fingerprint,
+            token: record.owner,
+            execution: ExecutionId::from_bytes(self.tokens.draw()?),
+            deadline: request.deadline,
+        };
+        self.settle(request, &claim, policy, existing).await
+    }
+
+    /// Decides and acts until something is settled. `existing` is what the store has shown so far.
+    async fn settle(
+        &self,
+        request: &Request,
+        claim: &ClaimRequest,
+        policy: &Policy,
+        mut existing: Option<Record>,
+    ) -> Result<Claimed, ClaimError> {
+        let mut waiting = self.waiting(request, policy);
+        let mut rounds = ROUNDS;
+        loop {
             let now = self.now();
             let within = self.timeouts.for_call(request.deadline, now);
-            match (decide(existing.as_ref(), &claim, now, policy), existing.take()) {
+            let lost = match (decide(existing.as_ref(), claim, now, policy), existing.take()) {
+                (
+                    Decision::Insert(_)
+                    | Decision::TakeOver { .. }
+                    | Decision::Resume { .. }
+                    | Decision::Expired { .. }
+                    | Decision::Probe { .. },
+                    _,
+                ) if waiting.has_waited_too_long_to_run(now) => return Ok(CONFLICT),
                 (Decision::Insert(record), _) => match self.store.insert_if_absent(&record, within).await {
                     Ok(Inserted::Inserted) => return Ok(self.fresh(request, record)),
-                    Ok(Inserted::Exists(old)) => existing = Some(old),
+                    Ok(Inserted::Exists(old)) => Some(old),
                     Err(error) => return Err(self.give_up(request, record, error).await),
                 },
                 (
@@ -101,19 +170,32 @@ impl<S: Store> Engine<S> {
                     _,
                 ) => match self.store.replace(from, &record, within).await {
                     Ok(Replaced::Replaced) => return Ok(self.fresh(request, record)),
-                    Ok(Replaced::Differs(old)) => existing = old,
+                    Ok(Replaced::Differs(old)) => old,
                     Err(error) => return Err(self.give_up(request, record, error).await),
                 },
                 (Decision::Own, Some(own)) => return Ok(self.fresh(request, own)),
                 (Decision::Replay, Some(old)) => return Ok(Claimed::Replay(self.replay(old, within).await?)),
-                (Decision::Conflict { retry_after }, _) => return Ok(Claimed::Conflict { retry_after }),
+                (Decision::Conflict { retry_after }, old) => match waiting.pause(now) {
+                    None => return Ok(Claimed::Conflict { retry_after }),
+                    Some(pause) => {
+                        existing = self.look_again(claim, old, pause, within).await?;
+                        continue;
+                    }
+                },
                 (Decision::Mismatch, _) => return Ok(Claimed::Mismatch),
                 (Decision::Uncertain, _) => return Ok(Claimed::Uncertain),
+                (Decision::Probe { from, record }, _) => {
+                    return Ok(Claimed::Abandoned(Abandoned::new(self.attempt(request, &record), record, from)));
+                }
                 // `decide` says `Own` and `Replay` only about a record.
-                (Decision::Own | Decision::Replay, None) => {}
+                (Decision::Own | Decision::Replay, None) => None,
+            };
+            existing = lost;
+            rounds -= 1;
+            if rounds == 0 {
+                return Ok(CONFLICT);
             }
         }
-        Ok(Claimed::Conflict { retry_after: Duration::from_secs(1) })
     }
 
     /// Leaves a claim that was not answered. It may be stored all the same, and then it would keep the key for nobody until
@@ -131,7 +213,11 @@ impl<S: Store> Engine<S> {
 
     /// The handle of a record that a reply has just shown to be this claim's own.
     fn fresh(&self, request: &Request, record: Record) -> Claimed {
-        let attempt = Attempt {
+        Claimed::Fresh(Claim::new(self.attempt(request, &record), record))
+    }
+
+    fn attempt(&self, request: &Request, record: &Record) -> Attempt {
+        Attempt {
             operation: request.operation.clone(),
             scope: request.scope.clone(),
             key: request.key.clone(),
@@ -140,7 +226,6 @@ impl<S: Store> Engine<S> {
             number: record.attempt,
             deadline: request.deadline,
             clock: Arc::clone(&self.clock),
-        };
-        Claimed::Fresh(Claim::new(attempt, record))
+        }
     }
 }

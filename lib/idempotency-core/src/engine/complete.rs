@@ -25,7 +25,8 @@ pub enum Completion {
 }
 
 impl<S: Store> Engine<S> {
-    /// Ends a claim whose effect happened, with its result.
+    /// Ends a claim whose effect happened, with its result. For a claim by [`Abandoned::happened`](crate::Abandoned::happened)
+    /// this is the first write.
     ///
     /// Repeats while the store gives no answer and time is left. Dropping the future may leave the record in flight; the
     /// attempt then counts as abandoned, although its effect happened.

@@ -2,16 +2,20 @@
 
 mod claim;
 mod complete;
+mod look_up;
 mod outcome;
 #[cfg(test)]
 mod tests;
 mod timeouts;
+mod unprotected;
+mod waiting;
 
 use std::{fmt, sync::Arc};
 
 pub use self::{
     claim::{ClaimError, Claimed, Request},
     complete::Completion,
+    look_up::LookedUp,
     outcome::{Outcome, Replay},
     timeouts::Timeouts,
 };

@@ -1,5 +1,9 @@
 //! The engine against the memory store, with single faults, lost replies and a clock of one's own.
 
+mod abandoned;
+mod look_up;
+mod waiting;
+
 use std::{
     collections::VecDeque,
     sync::{
@@ -13,9 +17,9 @@ use bytes::Bytes;
 
 use super::*;
 use crate::{
-    Claim, Clock, EpochSeconds, Fingerprint, IdempotencyKey, Inserted, MemoryStore, Namespace, OnAbandoned, Operation,
-    OwnerToken, Policy, Record, RecordKey, Replaced, Scope, Status, Store, StoreError, StoredResult, TokenError,
-    TokenSource, Version, Window,
+    Abandoned, Claim, Clock, EpochSeconds, Fingerprint, IdempotencyKey, Inserted, MemoryStore, Namespace, OnAbandoned,
+    Operation, OwnerToken, Policy, Record, RecordKey, Replaced, Scope, Status, Store, StoreError, StoredResult,
+    TokenError, TokenSource, Version, Window,
 };
 
 /// What happens to one call.
@@ -70,6 +74,10 @@ impl Store for Faulty {
 
     async fn replace(&self, expected: Version, record: &Record, within: Duration) -> Result<Replaced, StoreError> {
         self.call("replace", || self.inner.replace(expected, record, within)).await
+    }
+
+    async fn get(&self, key: &RecordKey, within: Duration) -> Result<Option<Record>, StoreError> {
+        self.call("get", || self.inner.get(key, within)).await
     }
 
     async fn put_parts(

@@ -42,6 +42,11 @@ impl Timeouts {
         self.capped(self.completion, deadline, now)
     }
 
+    /// The longest wait for another attempt, when `max` is asked for.
+    pub(crate) fn for_wait(&self, max: Duration, deadline: EpochMillis, now: EpochMillis) -> Duration {
+        self.capped(max, deadline, now).min(max)
+    }
+
     fn capped(&self, limit: Duration, deadline: EpochMillis, now: EpochMillis) -> Duration {
         let remaining = deadline.saturating_since(now);
         if remaining.is_zero() {

@@ -2,10 +2,14 @@
 
 use std::{error::Error as StdError, time::Duration};
 
+use http::{
+    HeaderValue, StatusCode,
+    header::{CONTENT_TYPE, LOCATION, RETRY_AFTER},
+};
 use idempotency_core::{ClaimError, Replay};
-use lambda_http::Error;
+use lambda_http::{Body, Error, Response};
 
-use super::{Problem, ProblemType, Reply, stored};
+use super::{Problem, ProblemType, Reply, problem::seconds, stored};
 
 /// How long to wait where nothing says how long it will take.
 const SOON: Duration = Duration::from_secs(1);
@@ -26,6 +30,41 @@ pub(super) fn replayed(replay: Replay) -> Reply {
 pub(super) fn conflict(retry_after: Duration) -> Reply {
     let detail = "wait, then repeat the request with the same Idempotency-Key to get its result";
     reply(Problem::new(ProblemType::Conflict, detail).with_retry_after(retry_after))
+}
+
+/// Another attempt may be running, and `location` is where to ask about it.
+pub(super) fn accepted(location: &str, retry_after: Duration) -> Reply {
+    let mut reply = in_progress(retry_after);
+    // A path that the platform delivered is made of what a header may have.
+    if let Ok(location) = HeaderValue::from_str(location) {
+        reply.headers_mut().insert(LOCATION, location);
+    }
+    reply
+}
+
+/// The request that is asked about is being carried out.
+pub(super) fn in_progress(retry_after: Duration) -> Reply {
+    let mut response = Response::new(Body::from(r#"{"status":"in_flight"}"#));
+    *response.status_mut() = StatusCode::ACCEPTED;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response.headers_mut().insert(RETRY_AFTER, seconds(retry_after));
+    response.into()
+}
+
+/// The request that is asked about has no result, and nobody is at it.
+pub(super) fn no_result() -> Reply {
+    let detail =
+        "no request with this key is in progress or has a result; repeat the request with the same Idempotency-Key";
+    reply(Problem::new(ProblemType::ResultMissing, detail))
+}
+
+/// The store did not say what became of a request.
+pub(super) fn not_found_out(error: &ClaimError) -> Reply {
+    tracing::error!(error = error as &dyn StdError, "the store did not say what became of a request");
+    match error {
+        ClaimError::Result(_) => result_unreadable(),
+        _ => reply(Problem::new(ProblemType::StoreUnavailable, "ask again").with_retry_after(SOON)),
+    }
 }
 
 /// The key was used with another request.

@@ -5,7 +5,12 @@ use std::borrow::Cow;
 use http::Method;
 use idempotency_core::{OnAbandoned, Operation, Policy, Window};
 
-use super::ScopeSource;
+use super::{InFlight, Retain, ScopeSource};
+
+/// A method and a path, as they are part of an operation's identity.
+pub(super) fn route(method: &Method, path: &str) -> String {
+    format!("{method} {path}")
+}
 
 /// An operation over HTTP: what it is called, whose keys it gets, which methods need a key, and its policy.
 ///
@@ -20,6 +25,8 @@ pub struct HttpOperation {
     pub(super) operation: Operation,
     pub(super) scope: ScopeSource,
     pub(super) policy: Policy,
+    pub(super) in_flight: InFlight,
+    pub(super) retain: Retain,
     methods: Cow<'static, [Method]>,
 }
 
@@ -31,6 +38,8 @@ impl HttpOperation {
             operation,
             scope,
             policy: Policy::new(Window::http()),
+            in_flight: InFlight::Conflict,
+            retain: Retain::ALL,
             methods: Cow::Borrowed(&[Method::POST, Method::PATCH]),
         }
     }
@@ -44,7 +53,23 @@ impl HttpOperation {
     /// The same operation with another window.
     #[must_use]
     pub fn window(self, window: Window) -> Self {
-        Self { policy: Policy::new(window).on_abandoned(self.policy.abandoned()), ..self }
+        Self { policy: self.policy.with_window(window), ..self }
+    }
+
+    /// The same operation with another choice for duplicates of a request that is being carried out.
+    #[must_use]
+    pub fn in_flight(self, in_flight: InFlight) -> Self {
+        let longest_wait = match in_flight {
+            InFlight::Wait(max) => Some(max),
+            _ => None,
+        };
+        Self { policy: self.policy.wait(longest_wait), in_flight, ..self }
+    }
+
+    /// The same operation, storing and replaying only responses of these status classes.
+    #[must_use]
+    pub fn retain(self, retain: Retain) -> Self {
+        Self { retain, ..self }
     }
 
     /// The same operation, needing a key on these methods and letting others pass.
@@ -61,6 +86,13 @@ impl HttpOperation {
 
     pub(super) fn protects(&self, method: &Method) -> bool {
         self.methods.contains(method)
+    }
+
+    /// The routes that a status resource below `path` can be about: its path may have ended with a slash.
+    pub(super) fn routes(&self, path: &str) -> impl Iterator<Item = String> {
+        ["", "/"]
+            .into_iter()
+            .flat_map(move |slash| self.methods.iter().map(move |method| route(method, &format!("{path}{slash}"))))
     }
 
     /// The protected methods, as an `Allow` header lists them.

@@ -31,6 +31,8 @@ pub enum ProblemType {
     OutcomeUnknown,
     /// The operation ended, but its stored result cannot be read.
     ResultUnreadable,
+    /// The request that is asked about has no result.
+    ResultMissing,
     /// The store gave no answer; nothing was executed.
     StoreUnavailable,
     /// The handler says that its effect did not happen and may be tried again.
@@ -50,6 +52,7 @@ impl ProblemType {
             Self::Mismatch => "mismatch",
             Self::OutcomeUnknown => "outcome-unknown",
             Self::ResultUnreadable => "result-unreadable",
+            Self::ResultMissing => "result-missing",
             Self::StoreUnavailable => "store-unavailable",
             Self::Retryable => "retryable",
         }
@@ -61,6 +64,7 @@ impl ProblemType {
             Self::KeyMissing | Self::KeyInvalid | Self::RequestInvalid => StatusCode::BAD_REQUEST,
             Self::ScopeMissing => StatusCode::FORBIDDEN,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::ResultMissing => StatusCode::NOT_FOUND,
             Self::Conflict => StatusCode::CONFLICT,
             Self::Mismatch => StatusCode::UNPROCESSABLE_ENTITY,
             Self::OutcomeUnknown | Self::ResultUnreadable => StatusCode::INTERNAL_SERVER_ERROR,
@@ -79,6 +83,7 @@ impl ProblemType {
             Self::Mismatch => "This idempotency key was used with another request",
             Self::OutcomeUnknown => "The outcome of this request is not known",
             Self::ResultUnreadable => "The stored result cannot be read",
+            Self::ResultMissing => "There is no result for this idempotency key",
             Self::StoreUnavailable => "The idempotency store is not available",
             Self::Retryable => "The operation could not be carried out now",
         }
@@ -151,13 +156,18 @@ impl Problem {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         if let Some(retry_after) = self.retry_after {
-            headers.insert(RETRY_AFTER, HeaderValue::from(retry_after.as_millis().div_ceil(1000) as u64));
+            headers.insert(RETRY_AFTER, seconds(retry_after));
         }
         if let Some(Ok(allow)) = self.allow.map(HeaderValue::try_from) {
             headers.insert(ALLOW, allow);
         }
         response
     }
+}
+
+/// A duration as `Retry-After` has it: whole seconds, rounded up (RFC 9110 section 10.2.3).
+pub(super) fn seconds(duration: Duration) -> HeaderValue {
+    HeaderValue::from(u64::try_from(duration.as_millis().div_ceil(1000)).unwrap_or(u64::MAX))
 }
 
 impl fmt::Display for Problem {

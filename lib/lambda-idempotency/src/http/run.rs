@@ -2,16 +2,21 @@
 
 use std::{future::Future, time::Duration};
 
-use idempotency_core::{Claim, ClaimError, Claimed, Completion, EpochMillis, Store};
+use idempotency_core::{Attempt, Claim, ClaimError, Claimed, Completion, EpochMillis, Store};
 use lambda_http::{Error, IntoResponse, Request, RequestExt};
 
 use super::{
-    Classify, Failure, FromAttempt, HttpOperation, KeyHeaderError, Problem, ProblemType, Rejection, Reply, answers,
+    Classify, Failure, FromAttempt, HttpOperation, InFlight, KeyHeaderError, Probed, Problem, ProblemType, Rejection,
+    Reply, answers,
     fingerprint::{fingerprint, path},
     key_header::key_from_headers,
+    operation::route,
+    probe::nobody_can_say,
+    shadow,
+    status::{location, status},
     stored::StoredResponse,
 };
-use crate::Idempotency;
+use crate::{Idempotency, Mode};
 
 /// Runs one request through the protocol: the attribute macro and the tower layer are calls of this function.
 ///
@@ -53,43 +58,135 @@ where
     R: IntoResponse,
     E: Classify,
 {
+    run_with_probe(idempotency, operation, request, extract, nobody_can_say, handler).await
+}
+
+/// As [`run()`], for an operation with [`OnAbandoned::Probe`](crate::OnAbandoned::Probe): after a lost attempt, `probe` asks
+/// the outside world whether its effect happened. It gets the attempt that would follow, whose keys are those of the lost one.
+/// An error of the probe is logged and counts as [`Probed::Unknown`].
+///
+/// Dropping the future while the probe runs changes nothing; for the rest see [`run()`].
+///
+/// ```
+/// # use lambda_http::{Body, Error, Request, http};
+/// # use lambda_idempotency::{Attempt, Idempotency, Namespace, OnAbandoned, Operation};
+/// use lambda_idempotency::http::{HttpOperation, Probed, run_with_probe, scope};
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Error> {
+/// # let idempotency = Idempotency::new(idempotency_core::MemoryStore::default(), Namespace::new("dev")?);
+/// # let request = http::Request::post("/orders").header("idempotency-key", "k-1").body(Body::from("{}"))?;
+/// let operation = HttpOperation::new(Operation::declare("create-order", 1), scope::none()).on_abandoned(OnAbandoned::Probe);
+///
+/// let probe = async |attempt: Attempt| {
+///     // Ask the order system for the order with `attempt.key()`.
+///     # let _ = attempt;
+///     Ok(Probed::<String>::DidNotHappen)
+/// };
+/// let handler = async |_: Request, _: Attempt| Ok::<_, Error>("ordered");
+/// let response = run_with_probe(&idempotency, &operation, request, Ok, probe, handler).await?;
+/// # assert_eq!(response.body().as_ref(), b"ordered");
+/// # Ok(()) }
+/// ```
+///
+/// # Errors
+///
+/// As [`run()`].
+pub async fn run_with_probe<S, A, T, P, Q, F, R, E>(
+    idempotency: &Idempotency<S>,
+    operation: &HttpOperation,
+    request: Request,
+    extract: impl FnOnce(Request) -> Result<A, Rejection>,
+    probe: impl FnOnce(Attempt) -> P,
+    handler: impl FnOnce(A, T) -> F,
+) -> Result<Reply, Error>
+where
+    S: Store,
+    T: FromAttempt,
+    P: Future<Output = Result<Probed<Q>, Error>>,
+    Q: IntoResponse,
+    F: Future<Output = Result<R, E>>,
+    R: IntoResponse,
+    E: Classify,
+{
     let method = request.method().clone();
     if !operation.protects(&method) {
+        if operation.in_flight == InFlight::Accepted
+            && let Some(reply) = status(idempotency, operation, &request).await
+        {
+            return Ok(reply);
+        }
         let attempt = T::from_attempt(None, operation, &method);
         return match attempt.and_then(|attempt| Ok((extract(request)?, attempt))) {
             Ok((arguments, attempt)) => deliver(handler(arguments, attempt).await).await,
             Err(rejection) => Ok((*rejection).into()),
         };
     }
-    let claim_request = match claim_request(idempotency, operation, &request) {
+    let claim_request = claim_request(idempotency, operation, &request);
+    if idempotency.mode() == Mode::Shadow {
+        return shadow::run(idempotency, operation, claim_request, request, extract, handler).await;
+    }
+    let claim_request = match claim_request {
         Ok(claim_request) => claim_request,
         Err(problem) => return Ok(problem.into_response().into()),
     };
+    let location = |key| location(path(&request), operation.operation.name(), key);
+    let location = (operation.in_flight == InFlight::Accepted).then(|| location(&claim_request.key));
     let arguments = match extract(request) {
         Ok(arguments) => arguments,
         Err(rejection) => return Ok((*rejection).into()),
     };
-    let claimed = idempotency.engine().claim(&claim_request, &operation.policy).await;
-    let outcome = name(&claimed);
-    tracing::info!(operation = %claim_request.operation, outcome, "idempotency");
+    let engine = idempotency.engine();
+    if idempotency.mode() == Mode::Off {
+        let attempt = engine.unprotected_attempt(&claim_request);
+        return match T::from_attempt(Some(attempt), operation, &method) {
+            Ok(attempt) => deliver(handler(arguments, attempt).await).await,
+            Err(rejection) => Ok((*rejection).into()),
+        };
+    }
+    let mut claimed = engine.claim(&claim_request, &operation.policy).await;
+    tracing::info!(operation = %claim_request.operation, outcome = name(&claimed), "idempotency");
+    if let Ok(Claimed::Abandoned(abandoned)) = claimed {
+        claimed = match probed(probe(abandoned.attempt().clone()).await) {
+            Probed::Happened(response) => {
+                let response = StoredResponse::new(Reply::converted(response).await.into_inner());
+                let completion = engine.complete(abandoned.happened(), response.outcome()).await;
+                return Ok(answer(completion, response));
+            }
+            Probed::DidNotHappen => engine.take_over(abandoned, &claim_request, &operation.policy).await,
+            Probed::Unknown => Ok(Claimed::Uncertain),
+        };
+        tracing::info!(operation = %claim_request.operation, outcome = name(&claimed), "idempotency after a probe");
+    }
     match claimed {
         Ok(Claimed::Fresh(claim)) => {
             let attempt = T::from_attempt(Some(claim.attempt().clone()), operation, &method);
             match attempt {
-                Ok(attempt) => finish(idempotency, claim, handler(arguments, attempt).await).await,
+                Ok(attempt) => finish(idempotency, operation, claim, handler(arguments, attempt).await).await,
                 // An attempt was given, so nothing refuses it; if something ever does, nothing has run.
                 Err(rejection) => {
-                    let _ = idempotency.engine().release(claim).await;
+                    let _ = engine.release(claim).await;
                     Ok((*rejection).into())
                 }
             }
         }
         Ok(Claimed::Replay(replay)) => Ok(answers::replayed(replay)),
-        Ok(Claimed::Conflict { retry_after }) => Ok(answers::conflict(retry_after)),
+        Ok(Claimed::Conflict { retry_after }) => Ok(match location {
+            Some(location) => answers::accepted(&location, retry_after),
+            None => answers::conflict(retry_after),
+        }),
         Ok(Claimed::Mismatch) => Ok(answers::mismatch()),
         Ok(Claimed::Uncertain) => Ok(answers::uncertain()),
+        // Lost a second time between two looks: whoever was quicker asks as well.
+        Ok(Claimed::Abandoned(_)) => Ok(answers::conflict(Duration::from_secs(1))),
         Err(error) => Ok(answers::not_claimed(&error)),
     }
+}
+
+/// What a probe says; what it cannot say, nobody can.
+fn probed<Q>(said: Result<Probed<Q>, Error>) -> Probed<Q> {
+    said.unwrap_or_else(|error| {
+        tracing::error!(error = error.as_ref() as &dyn std::error::Error, "the probe of a lost attempt failed");
+        Probed::Unknown
+    })
 }
 
 /// Key, scope, fingerprint and deadline of a request, computed once.
@@ -105,7 +202,7 @@ fn claim_request<S>(
         };
         Problem::new(kind, error.to_string())
     })?;
-    let route = format!("{} {}", request.method(), path(request));
+    let route = route(request.method(), path(request));
     Ok(idempotency_core::Request {
         namespace: idempotency.namespace().clone(),
         operation: operation.operation.on_route(route),
@@ -117,7 +214,7 @@ fn claim_request<S>(
 }
 
 /// When the platform ends this invocation; outside Lambda, when the operation's longest run would end.
-fn deadline<S>(idempotency: &Idempotency<S>, operation: &HttpOperation, request: &Request) -> EpochMillis {
+pub(super) fn deadline<S>(idempotency: &Idempotency<S>, operation: &HttpOperation, request: &Request) -> EpochMillis {
     match request.lambda_context_ref() {
         Some(context) => EpochMillis::new(i64::try_from(context.deadline).unwrap_or(i64::MAX)),
         None => idempotency.engine().now() + operation.policy.window().longest_run(),
@@ -125,15 +222,21 @@ fn deadline<S>(idempotency: &Idempotency<S>, operation: &HttpOperation, request:
 }
 
 /// Ends the claim by what the handler returned, and answers.
-async fn finish<S: Store, R: IntoResponse, E: Classify>(
+pub(super) async fn finish<S: Store, R: IntoResponse, E: Classify>(
     idempotency: &Idempotency<S>,
+    operation: &HttpOperation,
     claim: Claim,
     returned: Result<R, E>,
 ) -> Result<Reply, Error> {
     let engine = idempotency.engine();
     let failure = match returned {
         Ok(response) => {
-            let response = StoredResponse::new(Reply::converted(response).await.into_inner());
+            let response = Reply::converted(response).await;
+            if !operation.retain.keeps(response.status()) {
+                let _ = engine.release(claim).await;
+                return Ok(response);
+            }
+            let response = StoredResponse::new(response.into_inner());
             let completion = engine.complete(claim, response.outcome()).await;
             return Ok(answer(completion, response));
         }
@@ -168,7 +271,7 @@ fn answer(completion: Completion, response: StoredResponse) -> Reply {
 }
 
 /// An unprotected request's answer.
-async fn deliver<R: IntoResponse, E: Classify>(returned: Result<R, E>) -> Result<Reply, Error> {
+pub(super) async fn deliver<R: IntoResponse, E: Classify>(returned: Result<R, E>) -> Result<Reply, Error> {
     match returned {
         Ok(response) => Ok(Reply::converted(response).await),
         Err(error) => match error.classify() {
@@ -180,13 +283,14 @@ async fn deliver<R: IntoResponse, E: Classify>(returned: Result<R, E>) -> Result
 }
 
 /// The outcome's name, for logs and metrics.
-const fn name(claimed: &Result<Claimed, ClaimError>) -> &'static str {
+pub(super) const fn name(claimed: &Result<Claimed, ClaimError>) -> &'static str {
     match claimed {
         Ok(Claimed::Fresh(_)) => "fresh",
         Ok(Claimed::Replay(_)) => "replay",
         Ok(Claimed::Conflict { .. }) => "conflict",
         Ok(Claimed::Mismatch) => "mismatch",
         Ok(Claimed::Uncertain) => "uncertain",
+        Ok(Claimed::Abandoned(_)) => "abandoned",
         Err(_) => "not_claimed",
     }
 }

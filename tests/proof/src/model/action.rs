@@ -31,6 +31,23 @@ pub enum Action {
         /// What it returns.
         returned: Return,
     },
+    /// The outside world answers an attempt that asked what became of a lost one's effect.
+    Probe {
+        /// Which attempt.
+        attempt: usize,
+        /// What it says.
+        says: Says,
+    },
+    /// A waiting attempt reads the record again.
+    Look {
+        /// Which attempt.
+        attempt: usize,
+    },
+    /// A waiting attempt's time is over.
+    StopWaiting {
+        /// Which attempt.
+        attempt: usize,
+    },
     /// The attempt's process dies.
     Crash {
         /// Which attempt.
@@ -67,6 +84,17 @@ pub enum Network {
         /// Whether the client sends it again.
         again: bool,
     },
+}
+
+/// What the outside world says of a lost attempt's effect. It does not lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Says {
+    /// It happened.
+    Happened,
+    /// It has not happened so far.
+    DidNotHappen,
+    /// Nobody can say.
+    Unknown,
 }
 
 /// What a handler returns.

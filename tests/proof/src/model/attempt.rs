@@ -17,6 +17,8 @@ pub struct Attempt {
     pub wrote: bool,
     /// Whether its client has sent the current write a second time.
     pub sent_twice: bool,
+    /// Whether it has waited for another attempt.
+    pub waited: bool,
 }
 
 /// Where an attempt stands.
@@ -26,6 +28,15 @@ pub enum Phase {
     Idle,
     /// It waits for the answer to a claim.
     Claiming(Write),
+    /// It waits for the attempt whose record this is.
+    Waiting(Record),
+    /// It asks the outside world what became of the effect of the lost attempt whose record was observed.
+    Probing {
+        /// The record observed.
+        observed: Version,
+        /// The record to write in its place.
+        record: Record,
+    },
     /// Its handler runs.
     Running {
         /// Its record as it was claimed.
@@ -73,17 +84,28 @@ pub struct Write {
     pub expected: Option<Version>,
     /// What it writes.
     pub record: Record,
-    /// Whether it claims the key; otherwise it ends a claim.
-    pub claims: bool,
+    /// What it is for.
+    pub kind: WriteKind,
+}
+
+/// What a write is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WriteKind {
+    /// To claim the key.
+    Claim,
+    /// To end its writer's own claim.
+    End,
+    /// To end a lost attempt's claim, whose effect has been found.
+    FoundEnd,
 }
 
 impl Attempt {
     pub(super) fn idle() -> Self {
-        Self { skew: 0, deadline: 0, phase: Phase::Idle, effect: false, wrote: false, sent_twice: false }
+        Self { skew: 0, deadline: 0, phase: Phase::Idle, effect: false, wrote: false, sent_twice: false, waited: false }
     }
 
     /// Whether its process may still do something.
     pub(super) fn is_alive(&self) -> bool {
-        matches!(self.phase, Phase::Claiming(_) | Phase::Running { .. } | Phase::Ending(_) | Phase::GivingUp(_))
+        !matches!(self.phase, Phase::Idle | Phase::Told(_) | Phase::Lost)
     }
 }

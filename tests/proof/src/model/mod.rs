@@ -18,7 +18,7 @@ use std::fmt;
 use idempotency_core::{EpochMillis, OnAbandoned};
 
 pub use self::{
-    action::{Action, Network, Return},
+    action::{Action, Network, Return, Says},
     attempt::{Attempt, Phase, Told},
     state::{State, Stored, Violations},
 };
@@ -39,6 +39,8 @@ pub struct Model {
     pub other_request: bool,
     /// Whether the stored record may become unreadable.
     pub corruption: bool,
+    /// Whether a duplicate waits for the attempt in flight.
+    pub waits: bool,
     /// The last second.
     pub until: i64,
     /// The protocol.
@@ -55,6 +57,7 @@ impl Model {
             zombies: false,
             other_request: false,
             corruption: false,
+            waits: false,
             until: 8,
             mutant: Mutant::None,
         }
@@ -65,11 +68,16 @@ impl Model {
     /// The models of the long run: everything at once, and three attempts.
     pub fn long() -> Vec<Self> {
         let (rerun, reject) = (Self::new(OnAbandoned::Rerun), Self::new(OnAbandoned::Reject));
+        let probe = Self::new(OnAbandoned::Probe);
         vec![
             Self { zombies: true, until: 7, ..rerun.clone() },
             Self { skews: vec![0, 3], ..rerun.clone() },
             Self { zombies: true, other_request: true, corruption: true, ..rerun.clone() },
             Self { zombies: true, skews: vec![0, 5], until: 4, ..reject.clone() },
+            Self { zombies: true, until: 6, ..probe.clone() },
+            Self { skews: vec![0, 3], until: 7, ..probe.clone() },
+            Self { waits: true, zombies: true, until: 5, ..rerun.clone() },
+            Self { waits: true, ..probe },
             Self { attempts: 3, other_request: true, until: 4, ..rerun },
             Self { attempts: 3, other_request: true, until: 4, ..reject },
         ]
@@ -78,11 +86,11 @@ impl Model {
 
 impl fmt::Display for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { attempts, on_abandoned, skews, zombies, other_request, corruption, until, mutant } = self;
+        let Self { attempts, on_abandoned, skews, zombies, other_request, corruption, waits, until, mutant } = self;
         write!(
             f,
             "{attempts} attempts, {on_abandoned:?}, skews {skews:?} s, zombies {zombies}, other request {other_request}, \
-             corruption {corruption}, until {until} s, mutant {mutant:?}"
+             corruption {corruption}, waits {waits}, until {until} s, mutant {mutant:?}"
         )
     }
 }

@@ -105,6 +105,32 @@ impl Model {
                 stored(state).is_some_and(|record| record.attempt.get() > 1 && record.status == Status::InFlight)
             }),
         ];
+        if self.probes() {
+            witnesses.extend([
+                sometimes("a lost effect is found and stored", |_, state| {
+                    let found = |record: &idempotency_core::Record| {
+                        record.status == Status::Completed
+                            && state.attempts.iter().any(|it| it.effect && it.phase == Phase::Lost)
+                    };
+                    state.effects.len() == 1 && stored(state).is_some_and(found)
+                }),
+                sometimes("a lost attempt without an effect is run again", |_, state| {
+                    state.attempts.iter().any(|it| it.phase == Phase::Lost && !it.effect)
+                        && state
+                            .attempts
+                            .iter()
+                            .any(|it| matches!(&it.phase, Phase::Running { record, .. } if record.attempt.get() > 1))
+                }),
+            ]);
+        }
+        if self.waits {
+            witnesses.push(sometimes("a waiter is told the result", |_, state| {
+                state.attempts.iter().any(|it| it.waited && it.phase == Phase::Told(Told::Replay))
+            }));
+            witnesses.push(sometimes("a waiter takes its turn", |_, state| {
+                state.attempts.iter().any(|it| it.waited && matches!(it.phase, Phase::Running { .. }))
+            }));
+        }
         if self.reruns() {
             witnesses.push(sometimes("a lost attempt is run again", |_, state| state.effects.len() > 1));
         } else {
@@ -123,11 +149,13 @@ impl Model {
         !self.zombies && u64::try_from(spread).is_ok_and(|spread| spread <= idempotency_core::Policy::MARGIN.as_secs())
     }
 
-    /// `rerun`: in each generation at most one effect more than attempts were lost. `reject`: at most one effect.
+    /// `rerun`: in each generation at most one effect more than attempts were lost. `reject`: at most one effect. `probe`: at
+    /// most one, if no lost attempt acts after it was asked about; else as `rerun`.
     fn keeps_its_promise(&self, state: &State) -> bool {
         state.effects.iter().all(|&generation| {
             let effects = state.effects.iter().filter(|&&other| other == generation).count();
-            effects <= 1 || (self.reruns() && effects <= 1 + lost(state))
+            let repeats = self.reruns() || (self.probes() && !self.is_exclusive());
+            effects <= 1 || (repeats && effects <= 1 + lost(state))
         })
     }
 }

@@ -9,7 +9,7 @@ use idempotency_core::{
 
 use super::{
     Model, Phase, Told,
-    attempt::Write,
+    attempt::{Write, WriteKind},
     state::{State, Stored},
 };
 use crate::Mutant;
@@ -59,7 +59,7 @@ impl Model {
         let request = self.request(attempt, deadline);
         let now = state.local_time(attempt);
         let decision = self.mutated(decide(existing, &request, now, &self.policy()), existing, &request, now);
-        let write = |expected, record| Phase::Claiming(Write { by: attempt, expected, record, claims: true });
+        let write = |expected, record| Phase::Claiming(Write { by: attempt, expected, record, kind: WriteKind::Claim });
         match decision {
             Decision::Insert(record) => write(None, record),
             Decision::TakeOver { from, record }
@@ -70,9 +70,13 @@ impl Model {
                 None => Phase::Told(Told::StoreError),
             },
             Decision::Replay => Phase::Told(Told::Replay),
-            Decision::Conflict { .. } => Phase::Told(Told::Conflict),
+            Decision::Conflict { .. } => match existing {
+                Some(other) if self.waits => Phase::Waiting(other.clone()),
+                _ => Phase::Told(Told::Conflict),
+            },
             Decision::Mismatch => Phase::Told(Told::Mismatch),
             Decision::Uncertain => Phase::Told(Told::Uncertain),
+            Decision::Probe { from, record } => Phase::Probing { observed: from, record },
         }
     }
 
@@ -125,13 +129,14 @@ impl Model {
 
     /// Whether a write's condition holds, by the store's contract or a mutant of it.
     pub(super) fn holds(&self, write: &Write, stored: &Stored) -> bool {
-        let ends = |status| !write.claims && write.record.status == status;
+        let claims = write.kind == WriteKind::Claim;
+        let ends = |status| !claims && write.record.status == status;
         let (completes, releases) = (ends(Status::Completed) || ends(Status::Failed), ends(Status::Released));
         match self.mutant {
             Mutant::CompleteUnconditionally if completes => return true,
             Mutant::ReleaseUnconditionally if releases => return true,
-            Mutant::TakeoverWithoutCompareAndSwap if write.claims && write.expected.is_some() => return true,
-            Mutant::UndecodableTakenForAbsent if write.claims && *stored == Stored::Unreadable => return true,
+            Mutant::TakeoverWithoutCompareAndSwap if claims && write.expected.is_some() => return true,
+            Mutant::UndecodableTakenForAbsent if claims && *stored == Stored::Unreadable => return true,
             _ => {}
         }
         match (stored, write.expected) {
@@ -146,6 +151,11 @@ impl Model {
             }
             (Stored::Record(_) | Stored::Unreadable, _) => false,
         }
+    }
+
+    /// Whether the outside world is asked about a lost attempt.
+    pub(super) const fn probes(&self) -> bool {
+        matches!(self.on_abandoned, OnAbandoned::Probe)
     }
 
     /// Whether a lost attempt's effect may be repeated.
@@ -171,6 +181,10 @@ fn with_record(decision: Decision, change: impl FnOnce(&mut Record)) -> Decision
         Decision::Expired { from, mut record } => {
             change(&mut record);
             Decision::Expired { from, record }
+        }
+        Decision::Probe { from, mut record } => {
+            change(&mut record);
+            Decision::Probe { from, record }
         }
         other => other,
     }

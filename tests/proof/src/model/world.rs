@@ -1,10 +1,10 @@
 //! From one state to the next.
 
-use idempotency_core::{EndConflict, Policy, Record, Status, explain_end};
+use idempotency_core::{EndConflict, Policy, Record, Status, Version, explain_end};
 
 use super::{
-    Action, Model, Network, Phase, Return, Told,
-    attempt::{Attempt, Write},
+    Action, Model, Network, Phase, Return, Says, Told,
+    attempt::{Attempt, Write, WriteKind},
     protocol::RUN,
     seconds,
     state::{State, Stored},
@@ -53,6 +53,12 @@ impl Model {
                     }
                     actions.push(returns(Return::Unclassified));
                 }
+                Phase::Waiting(_) => actions.extend([Action::Look { attempt }, Action::StopWaiting { attempt }]),
+                Phase::Probing { record, .. } => {
+                    let happened = state.effects.contains(&record.execution);
+                    let truth = if happened { Says::Happened } else { Says::DidNotHappen };
+                    actions.extend([truth, Says::Unknown].map(|says| Action::Probe { attempt, says }));
+                }
                 Phase::Idle | Phase::Told(_) | Phase::Lost => {}
             }
         }
@@ -92,6 +98,25 @@ impl Model {
                 it.phase = ending(attempt, record, returned);
                 it.sent_twice = false;
             }
+            Action::Probe { attempt, says } => {
+                let it = state.attempts.get_mut(attempt)?;
+                let Phase::Probing { observed, record } = &it.phase else { return None };
+                it.phase = self.probed(attempt, *observed, record, says);
+                it.sent_twice = false;
+            }
+            Action::Look { attempt } => {
+                state.attempts.get_mut(attempt)?.waited = true;
+                let shown = state.stored.clone();
+                self.claim_next(&mut state, attempt, &shown);
+            }
+            Action::StopWaiting { attempt } => {
+                let it = state.attempts.get_mut(attempt)?;
+                let Phase::Waiting(other) = &it.phase else { return None };
+                it.phase = match self.mutant {
+                    Mutant::WaiterReleasesTheOwner => ending(attempt, other, Return::Retryable),
+                    _ => Phase::Told(Told::Conflict),
+                };
+            }
             Action::Crash { attempt } => state.attempts.get_mut(attempt)?.phase = Phase::Lost,
             Action::ArriveLate { write } => {
                 let write = state.late.remove(write);
@@ -107,6 +132,21 @@ impl Model {
             }
         }
         Some(state)
+    }
+
+    /// What an attempt does about a lost one, given what the outside world says.
+    fn probed(&self, attempt: usize, observed: Version, record: &Record, says: Says) -> Phase {
+        let write = |record, kind| Write { by: attempt, expected: Some(observed), record, kind };
+        let run = Phase::Claiming(write(record.clone(), WriteKind::Claim));
+        match says {
+            Says::DidNotHappen => run,
+            Says::Unknown if self.mutant == Mutant::ProbeUnknownReruns => run,
+            Says::Unknown => Phase::Told(Told::Uncertain),
+            Says::Happened => {
+                let ended = Record { status: Status::Completed, ..record.clone() };
+                Phase::Ending(write(ended, WriteKind::FoundEnd))
+            }
+        }
     }
 
     fn tick(&self, state: &mut State) {
@@ -193,7 +233,7 @@ impl Model {
         if state.attempts.get(attempt).is_some_and(|it| matches!(it.phase, Phase::GivingUp(_))) {
             return self.told(state, attempt, Told::StoreError);
         }
-        let phase = match (write.claims, shown) {
+        let phase = match (write.kind == WriteKind::Claim, shown) {
             (true, Some(shown)) => return self.claim_next(state, attempt, &shown),
             (true, None) => Phase::Running { record: write.record.clone(), proven: true },
             (false, None) => Phase::Told(Told::Ended),
@@ -235,15 +275,22 @@ impl Model {
             Stored::Record(record) => Some(record),
             _ => None,
         };
-        if write.claims {
+        if write.kind != WriteKind::End {
             violations.epoch_not_grown |= old.is_some_and(|old| write.record.epoch <= old.epoch);
             violations.short_lease |= self.is_short(state.attempts.get(write.by), &write.record);
             let expired = old.is_some_and(|old| seconds(state.now + slowest) >= old.expires_at.to_millis());
             violations.mixed_requests |= old.is_some_and(|old| old.fingerprint != write.record.fingerprint) && !expired;
-        } else {
-            let own = old.is_some_and(|old| old.owner == write.record.owner && old.status == Status::InFlight);
-            violations.ended_foreign |= !own;
         }
+        let rightly_ended = match write.kind {
+            WriteKind::Claim => true,
+            WriteKind::End => {
+                let writer = self.request(write.by, seconds(0)).token;
+                old.is_some_and(|old| old.owner == writer && old.status == Status::InFlight)
+            }
+            // A lost attempt's end is written over exactly the record that was observed.
+            WriteKind::FoundEnd => old.is_some_and(|old| Some(old.version()) == write.expected),
+        };
+        violations.ended_foreign |= !rightly_ended;
     }
 
     fn is_short(&self, attempt: Option<&Attempt>, record: &Record) -> bool {
@@ -276,5 +323,5 @@ fn ending(attempt: usize, record: &Record, returned: Return) -> Phase {
         Return::Unclassified => return Phase::Lost,
     };
     let ended = Record { status, ..record.clone() };
-    Phase::Ending(Write { by: attempt, expected: Some(record.version()), record: ended, claims: false })
+    Phase::Ending(Write { by: attempt, expected: Some(record.version()), record: ended, kind: WriteKind::End })
 }

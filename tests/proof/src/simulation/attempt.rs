@@ -1,9 +1,10 @@
 //! One attempt, from its request to its answer.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use idempotency_core::{
-    Claim, Claimed, Completion, Engine, ExecutionId, Outcome, OwnerToken, RecordKey, Request, Status,
+    Abandoned, Claim, ClaimError, Claimed, Completion, Engine, ExecutionId, Outcome, OwnerToken, RecordKey, Request,
+    Status,
 };
 use tokio::time::sleep;
 
@@ -56,7 +57,14 @@ impl Attempt {
     /// Claims, runs and ends. Dropping the future is the death of its process.
     pub(super) async fn run(self, request: Request) {
         let Self { number, judge, .. } = &self;
-        match self.engine.claim(&request, &self.policy).await {
+        let mut claimed = self.engine.claim(&request, &self.policy).await;
+        if let Ok(Claimed::Abandoned(abandoned)) = claimed {
+            match self.probe(abandoned, &request).await {
+                Some(decided) => claimed = decided,
+                None => return,
+            }
+        }
+        match claimed {
             Ok(Claimed::Fresh(claim)) => {
                 judge.say(|| format!("attempt {number} runs as {}", claim.record().owner));
                 self.handle(claim).await;
@@ -77,6 +85,8 @@ impl Attempt {
                 self.not_by_oneself();
                 judge.count(|counts| &mut counts.mismatches);
             }
+            // Another attempt was quicker and was lost as well; this one may ask again later.
+            Ok(Claimed::Abandoned(_)) => judge.count(|counts| &mut counts.conflicts),
             Ok(Claimed::Uncertain) => {
                 self.not_by_oneself();
                 judge.count(|counts| &mut counts.uncertain);
@@ -86,6 +96,35 @@ impl Attempt {
                 judge.count(|counts| &mut counts.errors);
             }
         }
+    }
+
+    /// Asks what became of a lost attempt and acts on it. `None` when that was the end.
+    async fn probe(&self, abandoned: Abandoned, request: &Request) -> Option<Result<Claimed, ClaimError>> {
+        let Self { number, plan, judge, .. } = self;
+        let (execution, record) = (abandoned.execution(), request.record_key());
+        // The answer is true when it is given, and the way back takes time.
+        let happened = judge.has_effect(execution);
+        sleep(plan.before_effect.min(Duration::from_millis(50))).await;
+        if !plan.can_probe {
+            judge.count(|counts| &mut counts.uncertain);
+            return None;
+        }
+        judge.say(|| format!("attempt {number} hears of {record:?} that its effect happened: {happened}"));
+        if !happened {
+            return Some(self.engine.take_over(abandoned, request, &self.policy).await);
+        }
+        let body = format!("found by {number}");
+        match self.engine.complete(abandoned.happened(), Outcome::new(body.clone())).await {
+            Completion::Stored => {
+                judge.count(|counts| &mut counts.found);
+                judge.told(body.as_bytes(), plan.request);
+            }
+            Completion::Superseded(Some(replay)) if !replay.is_failure() => {
+                judge.told(replay.body().unwrap_or_default(), plan.request);
+            }
+            _ => {}
+        }
+        None
     }
 
     /// I6: whoever is refused is not refused because of its own claim.

@@ -34,6 +34,8 @@ pub struct Counts {
     pub taken_over: u64,
     /// Generations after the first.
     pub expired: u64,
+    /// Lost effects that were found and stored.
+    pub found: u64,
 }
 
 impl Counts {
@@ -49,6 +51,7 @@ impl Counts {
         self.unconfirmed += other.unconfirmed;
         self.taken_over += other.taken_over;
         self.expired += other.expired;
+        self.found += other.found;
     }
 }
 
@@ -125,7 +128,12 @@ impl Judge {
             if claims && after.epoch <= before.epoch {
                 self.violation("I9 the epoch did not grow".to_owned());
             }
-            if !claims && before.version() != (Record { status: Status::InFlight, ..after.clone() }).version() {
+            let found = self.on_abandoned == OnAbandoned::Probe
+                && after.status == Status::Completed
+                && before.status == Status::InFlight
+                && after.epoch > before.epoch;
+            if !claims && !found && before.version() != (Record { status: Status::InFlight, ..after.clone() }).version()
+            {
                 self.violation("I5 an end was written over a record that was not its own in flight".to_owned());
             }
             if before.fingerprint != after.fingerprint && !expired {
@@ -151,7 +159,7 @@ impl Judge {
         seen.generations.entry(record.execution).or_default();
         let together = seen.running;
         drop(seen);
-        if together > 1 && !self.zombies && self.on_abandoned == OnAbandoned::Rerun {
+        if together > 1 && !self.zombies && self.on_abandoned != OnAbandoned::Reject {
             self.violation(format!("I1 {together} handlers run"));
         }
     }
@@ -159,6 +167,11 @@ impl Judge {
     /// A handler has returned, or its process has died.
     pub(super) fn leaves(&self) {
         self.seen().running -= 1;
+    }
+
+    /// What the outside world knows.
+    pub(super) fn has_effect(&self, execution: ExecutionId) -> bool {
+        self.seen().generations.get(&execution).is_some_and(|generation| generation.effects > 0)
     }
 
     pub(super) fn effect(&self, execution: ExecutionId) {
@@ -193,6 +206,7 @@ impl Judge {
         for generation in seen.generations.values() {
             let allowed = match self.on_abandoned {
                 OnAbandoned::Rerun => 1 + generation.lost,
+                OnAbandoned::Probe if self.zombies => 1 + generation.lost,
                 _ => 1,
             };
             let completed = generation.ended.as_ref().is_some_and(|ended| ended.status == Status::Completed);

@@ -20,6 +20,8 @@ pub(super) const LATEST: Duration = Duration::from_secs(20);
 pub(super) struct Plan {
     pub(super) seed: u64,
     pub(super) on_abandoned: OnAbandoned,
+    /// How long duplicates wait.
+    pub(super) waits: Option<Duration>,
     /// Whether attempts may freeze and outlive their deadlines.
     pub(super) zombies: bool,
     pub(super) attempts: Vec<AttemptPlan>,
@@ -38,6 +40,8 @@ pub(super) struct AttemptPlan {
     pub(super) before_effect: Duration,
     pub(super) after_effect: Duration,
     pub(super) returns: Returns,
+    /// Whether the outside world can say what became of a lost effect, if this attempt asks.
+    pub(super) can_probe: bool,
     /// When its process dies, if it does.
     pub(super) dies_after: Option<Duration>,
 }
@@ -54,19 +58,20 @@ pub(super) enum Returns {
 impl Plan {
     pub(super) fn new(seed: u64) -> Self {
         let mut rng = Rng::with_seed(seed);
-        let on_abandoned = if rng.bool() { OnAbandoned::Rerun } else { OnAbandoned::Reject };
+        let on_abandoned = *pick(&mut rng, &[OnAbandoned::Rerun, OnAbandoned::Reject, OnAbandoned::Probe]);
+        let waits = (rng.u8(0..3) == 0).then(|| Duration::from_millis(*pick(&mut rng, &[1, 500, 5000])));
         let zombies = rng.u8(0..3) == 0;
         let several_requests = rng.u8(0..8) == 0;
         let may_run = Duration::from_millis(*pick(&mut rng, &[1, 1000, 3000, 10_000]));
-        // `rerun` assumes that two clocks differ by the margin at most; `reject` assumes nothing.
+        // `reject` assumes nothing; the others, that two clocks differ by the margin at most.
         let most = match on_abandoned {
-            OnAbandoned::Rerun => Policy::MARGIN / 2,
-            _ => Policy::MARGIN * 10,
+            OnAbandoned::Reject => Policy::MARGIN * 10,
+            _ => Policy::MARGIN / 2,
         };
         let count = rng.usize(2..=16);
         let attempts =
             (0..count).map(|_| AttemptPlan::new(&mut rng, may_run, most, zombies, several_requests)).collect();
-        Self { seed, on_abandoned, zombies, attempts }
+        Self { seed, on_abandoned, waits, zombies, attempts }
     }
 }
 
@@ -97,6 +102,7 @@ impl AttemptPlan {
                     Returns::Unclassified,
                 ],
             ),
+            can_probe: rng.u8(0..4) > 0,
             dies_after: (rng.u8(0..5) == 0).then(|| near(rng, &[Duration::ZERO, may_run / 2, may_run])),
         }
     }
@@ -121,7 +127,7 @@ fn near(rng: &mut Rng, times: &[Duration]) -> Duration {
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seed, on_abandoned, zombies, attempts } = self;
-        write!(f, "seed {seed}: {} attempts, {on_abandoned:?}, zombies {zombies}", attempts.len())
+        let Self { seed, on_abandoned, waits, zombies, attempts } = self;
+        write!(f, "seed {seed}: {} attempts, {on_abandoned:?}, waits {waits:?}, zombies {zombies}", attempts.len())
     }
 }

@@ -174,6 +174,19 @@ impl Store for FaultyStore {
         })
     }
 
+    async fn get(&self, key: &RecordKey, within: Duration) -> Result<Option<Record>, StoreError> {
+        let read = async {
+            let (fate, latency) = self.fate();
+            sleep(latency).await;
+            match fate {
+                Fate::Fine | Fate::Late(_) => self.table.records.get(key, within).await,
+                Fate::LostBefore | Fate::LostAfter => std::future::pending().await,
+                Fate::Refused => Err(StoreError::Throttled("refused".into())),
+            }
+        };
+        tokio::time::timeout(within, read).await.unwrap_or_else(|late| Err(StoreError::Unknown(late.into())))
+    }
+
     async fn put_parts(
         &self,
         key: &RecordKey,

@@ -49,7 +49,7 @@ impl World {
         Self {
             begin,
             engine,
-            policy: Policy::new(WINDOW).on_abandoned(plan.on_abandoned),
+            policy: Policy::new(WINDOW).on_abandoned(plan.on_abandoned).wait(plan.waits),
             judge,
             key: IdempotencyKey::new("k").expect("a key"),
             namespace: Namespace::new("n").expect("a namespace"),
@@ -149,6 +149,7 @@ impl World {
             before_effect: Duration::ZERO,
             after_effect: Duration::ZERO,
             returns: Returns::Result,
+            can_probe: true,
             dies_after: None,
         };
         let before = self.judge.counts();

@@ -1,0 +1,33 @@
+//! Attempts without a claim, where protection is switched off.
+
+use std::sync::Arc;
+
+use super::{Engine, Request};
+use crate::{Attempt, AttemptNumber, Epoch, IdempotencyKey, OwnerToken, TokenError};
+
+impl<S> Engine<S> {
+    /// What a handler sees of a request that runs without a claim, because protection is switched off. It proves nothing: other
+    /// attempts at the same key may run at the same time. Makes no request.
+    pub fn unprotected_attempt(&self, request: &Request) -> Attempt {
+        Attempt {
+            operation: request.operation.clone(),
+            scope: request.scope.clone(),
+            key: request.key.clone(),
+            record_key: request.record_key(),
+            epoch: Epoch::next(None, self.now()),
+            number: AttemptNumber::FIRST,
+            deadline: request.deadline,
+            clock: Arc::clone(&self.clock),
+        }
+    }
+
+    /// A key that no request has, for one that runs unprotected and brings none: nothing that it is passed on to will take two
+    /// requests for one.
+    ///
+    /// # Errors
+    ///
+    /// When there is no randomness.
+    pub fn draw_key(&self) -> Result<IdempotencyKey, TokenError> {
+        Ok(IdempotencyKey::of_token(&OwnerToken::from_bytes(self.tokens.draw()?)))
+    }
+}

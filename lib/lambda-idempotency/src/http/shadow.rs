@@ -1,0 +1,76 @@
+//! Shadow mode: everything runs, and the log tells what would have been deduplicated.
+
+use idempotency_core::{Claimed, Fingerprint, Request as ClaimRequest, Scope, Store};
+use lambda_http::{Error, IntoResponse, Request};
+
+use super::{
+    Classify, FromAttempt, HttpOperation, Problem, Rejection, Reply,
+    run::{deliver, finish, name},
+};
+use crate::Idempotency;
+
+/// Runs one request, whatever is stored under its key. The first of its kind is claimed and completed as usual, so that its
+/// duplicates can be recognised; what would have been refused or replayed is told by a line with `would_be`, and runs.
+pub(super) async fn run<S, A, T, F, R, E>(
+    idempotency: &Idempotency<S>,
+    operation: &HttpOperation,
+    claim_request: Result<ClaimRequest, Problem>,
+    request: Request,
+    extract: impl FnOnce(Request) -> Result<A, Rejection>,
+    handler: impl FnOnce(A, T) -> F,
+) -> Result<Reply, Error>
+where
+    S: Store,
+    T: FromAttempt,
+    F: Future<Output = Result<R, E>>,
+    R: IntoResponse,
+    E: Classify,
+{
+    let (engine, method) = (idempotency.engine(), request.method().clone());
+    let name_of_operation = operation.operation.to_string();
+    let (claim_request, refused) = match claim_request {
+        Ok(claim_request) => (Some(claim_request), None),
+        Err(problem) => (None, Some(problem)),
+    };
+    // The handler's own arguments are not the protocol's, so what it cannot read is refused as ever.
+    let arguments = match extract(request) {
+        Ok(arguments) => arguments,
+        Err(rejection) => return Ok((*rejection).into()),
+    };
+    let would_be = match (&claim_request, refused) {
+        (Some(claim_request), _) => match engine.claim(claim_request, &operation.policy.wait(None)).await {
+            Ok(Claimed::Fresh(claim)) => {
+                let attempt = T::from_attempt(Some(claim.attempt().clone()), operation, &method);
+                return match attempt {
+                    Ok(attempt) => finish(idempotency, operation, claim, handler(arguments, attempt).await).await,
+                    Err(rejection) => Ok((*rejection).into()),
+                };
+            }
+            claimed => name(&claimed),
+        },
+        (None, problem) => problem.map_or("refused", |problem| problem.kind().name()),
+    };
+    tracing::warn!(operation = name_of_operation, would_be, "shadow mode: the handler runs all the same");
+    let unprotected = match claim_request {
+        Some(claim_request) => claim_request,
+        None => without_key(idempotency, operation)?,
+    };
+    let attempt = engine.unprotected_attempt(&unprotected);
+    match T::from_attempt(Some(attempt), operation, &method) {
+        Ok(attempt) => deliver(handler(arguments, attempt).await).await,
+        Err(rejection) => Ok((*rejection).into()),
+    }
+}
+
+/// In place of a request that has no usable key or scope: one under a key that nobody else has.
+fn without_key<S>(idempotency: &Idempotency<S>, operation: &HttpOperation) -> Result<ClaimRequest, Error> {
+    let engine = idempotency.engine();
+    Ok(ClaimRequest {
+        namespace: idempotency.namespace().clone(),
+        operation: operation.operation.clone(),
+        scope: Scope::none(),
+        key: engine.draw_key()?,
+        fingerprint: Fingerprint::builder().finish(),
+        deadline: engine.now() + operation.policy.window().longest_run(),
+    })
+}
