@@ -49,6 +49,10 @@ pub use idempotency_core::{
 };
 #[doc(no_inline)]
 pub use idempotency_core::{Clock, Engine, MemoryStore, NamespaceError, OperationError, ScopeError, Timeouts};
+/// Keys and ids that are derived from what a request is about.
+pub use idempotency_core::{
+    ContentId, ContentIdBuilder, EncodedPart, KeyBuilder, KeyPart, KeyPartError, PartSlot, content_id, key,
+};
 pub use idempotency_dynamodb::{DynamoDbStore, client_from_env};
 /// The arguments' types are [`http::ScopeSource`], [`OnAbandoned`] and [`Window`]; a handler's are [`http::FromRequest`]
 /// (such as [`http::Json`]) and [`Attempt`]; its error implements [`http::Classify`].
