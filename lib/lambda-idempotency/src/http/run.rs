@@ -76,7 +76,7 @@ where
         Ok(Claimed::Fresh(claim)) => {
             let attempt = T::from_attempt(Some(claim.attempt().clone()), operation, &method);
             match attempt {
-                Ok(attempt) => finish(idempotency, claim, handler(arguments, attempt).await).await,
+                Ok(attempt) => finish(idempotency, operation, claim, handler(arguments, attempt).await).await,
                 // An attempt was given, so nothing refuses it; if something ever does, nothing has run.
                 Err(rejection) => {
                     let _ = idempotency.engine().release(claim).await;
@@ -111,7 +111,7 @@ fn claim_request<S>(
         operation: operation.operation.on_route(route),
         scope: operation.scope.scope(request)?,
         key,
-        fingerprint: fingerprint(request),
+        fingerprint: fingerprint(request, &operation.fingerprint_exclude),
         deadline: deadline(idempotency, operation, request),
     })
 }
@@ -127,13 +127,15 @@ fn deadline<S>(idempotency: &Idempotency<S>, operation: &HttpOperation, request:
 /// Ends the claim by what the handler returned, and answers.
 async fn finish<S: Store, R: IntoResponse, E: Classify>(
     idempotency: &Idempotency<S>,
+    operation: &HttpOperation,
     claim: Claim,
     returned: Result<R, E>,
 ) -> Result<Reply, Error> {
     let engine = idempotency.engine();
     let failure = match returned {
         Ok(response) => {
-            let response = StoredResponse::new(Reply::converted(response).await.into_inner());
+            let response =
+                StoredResponse::new(Reply::converted(response).await.into_inner(), &operation.replayed_headers);
             let completion = engine.complete(claim, response.outcome()).await;
             return Ok(answer(completion, response));
         }
@@ -145,7 +147,7 @@ async fn finish<S: Store, R: IntoResponse, E: Classify>(
             Ok(answers::retryable(retry_after, &source))
         }
         Failure::Permanent(response) => {
-            let response = StoredResponse::new(*response);
+            let response = StoredResponse::new(*response, &operation.replayed_headers);
             let completion = engine.fail(claim, response.outcome()).await;
             Ok(answer(completion, response))
         }
