@@ -50,7 +50,7 @@ impl FingerprintBuilder {
         Self(self.0.part(name.as_bytes()).part(b"bytes").part(bytes))
     }
 
-    /// Adds a part that is JSON, in its RFC 8785 canonical form; what has none ([`canonical_json`] says what) goes in
+    /// Adds a part that is JSON, in its RFC 8785 canonical form; what has none ([`canonical_json`](crate::canonical_json) says what) goes in
     /// as the bytes it is, so the fingerprint is always there, stable, and never equal for two different texts.
     #[must_use]
     pub fn json(self, name: &str, text: &[u8]) -> Self {
