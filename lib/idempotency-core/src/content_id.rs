@@ -90,7 +90,6 @@ macro_rules! content_id {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Operation, key};
 
     #[test]
     fn a_replayed_write_has_the_same_id_and_other_data_another() {
@@ -116,12 +115,5 @@ mod tests {
         let id = content_id!(doc_id = "doc-7", chunk_no = 0, model_version = "2026-10").unwrap();
         assert_eq!(id.to_string(), "aef11dcf502b65af86733b9fa8bd43631bfa51f981f0cad36852084c81e62995");
         assert_eq!(id.to_string().len(), 64);
-    }
-
-    #[test]
-    fn a_content_id_is_never_a_key() {
-        const CHARGE: Operation = Operation::declare("charge", 1);
-        let key = key!(CHARGE; doc = "d").unwrap();
-        assert_ne!(key.as_str(), content_id!(doc = "d").unwrap().to_string());
     }
 }

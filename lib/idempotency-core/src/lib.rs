@@ -30,6 +30,10 @@
 //! assert_eq!(replay.body(), Some(&b"charged"[..]));
 //! # Ok(()) }
 //! ```
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `uuid` | `uuid::Uuid` may be part of a derived key ([`KeyPart`]) |
 
 mod attempt;
 mod canonical_json;

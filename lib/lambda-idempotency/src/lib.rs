@@ -38,6 +38,10 @@
 //! Without the subscriber in its `main` a function says nothing about why it refuses requests.
 //!
 //! What is promised about attempts that crash is the operation's choice: [`OnAbandoned`].
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `uuid` | `uuid::Uuid` may be part of a derived key ([`KeyPart`]) |
 
 mod config;
 pub mod http;
