@@ -104,9 +104,12 @@ fn elements_do_not_run_into_each_other() {
         id(&["a1:", "bc"]),
         id(&["a", "1:bc"]),
         id(&("a", "b", "c")),
+        // Equal if nothing but the kind (`s`) stood between elements.
+        id(&["a", "sb"]),
+        id(&["as", "b"]),
     ];
     let distinct: BTreeSet<_> = all.into_iter().map(Result::unwrap).collect();
-    assert_eq!(distinct.len(), 9);
+    assert_eq!(distinct.len(), 11);
 }
 
 #[test]
