@@ -7,13 +7,14 @@ use serde::{
     de::{Error as _, MapAccess, SeqAccess, Visitor},
 };
 
+use crate::JsonPointer;
+
 /// The largest integer that every JSON implementation keeps exactly: 2^53 - 1 (RFC 7493 section 2.2).
 const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 
 /// The bytes are not I-JSON (RFC 7493), so they have no canonical form that keeps their meaning.
 ///
-/// Not I-JSON are: syntax errors, a member name twice in one object, integers beyond ±(2^53 - 1), lone surrogates,
-/// and nesting deeper than 127 levels.
+/// [`canonical_json`] lists what is not I-JSON.
 #[derive(Debug, thiserror::Error)]
 #[error("the text is not I-JSON: {0}")]
 pub struct CanonicalJsonError(#[from] serde_json::Error);
@@ -23,6 +24,23 @@ pub struct CanonicalJsonError(#[from] serde_json::Error);
 /// Member order, white space, escapes and number spelling of equal values give the same bytes. A text that is not
 /// I-JSON is refused rather than read one of several possible ways: two bodies that another parser could tell apart
 /// must never share a canonical form.
+///
+/// | text | result |
+/// |---|---|
+/// | member order, white space, escapes (`"\u0061"`, `"a"`), number spelling (`1`, `1.0`, `10e-1`; `-0`, `0`) | do not count |
+/// | names that differ in case only, or in Unicode normalisation (`é`, `e\u0301`) | differ; names are sorted by UTF-16 code units, never folded |
+/// | an absent member, `null`, `0`, `""`, `false`, `{}`, `[]` | differ |
+/// | numbers up to 2^53 - 1 | equal when they are the same double: what differs only beyond 17 significant digits is equal, and what is nearer to 0 than a double can be is 0 |
+/// | numbers beyond ±(2^53 - 1), however spelt (`9007199254740993`, `1e30`, `1e400`) | refused: two of them may be one double |
+/// | `NaN`, `Infinity`, `01`, `+1`, `.5`, comments, trailing commas | refused: not JSON |
+/// | a member name twice in one object, also by escapes | refused: parsers take the first, the last or none |
+/// | a lone surrogate (`"\ud800"`), bytes that are not UTF-8, a byte order mark | refused |
+/// | nesting up to 127 levels | as any other |
+/// | nesting of 128 levels and more | refused, without using the stack up |
+/// | an empty text, two values, anything after the value | refused |
+///
+/// [`FingerprintBuilder::json`](crate::FingerprintBuilder::json) takes a refused text as the bytes it is: its retries must be
+/// the same bytes.
 ///
 /// ```
 /// use idempotency_core::canonical_json;
@@ -36,8 +54,15 @@ pub struct CanonicalJsonError(#[from] serde_json::Error);
 ///
 /// [`CanonicalJsonError`] when the text is not I-JSON.
 pub fn canonical_json(text: &[u8]) -> Result<Vec<u8>, CanonicalJsonError> {
+    canonical_json_without(text, &[])
+}
+
+/// The canonical form of what is left of a JSON text without the members and elements at these places.
+pub(crate) fn canonical_json_without(text: &[u8], excluded: &[JsonPointer]) -> Result<Vec<u8>, CanonicalJsonError> {
     let value: IJson = serde_json::from_slice(text)?;
-    Ok(serde_json_canonicalizer::to_vec(&value)?)
+    let excluded: Vec<_> = excluded.iter().map(JsonPointer::steps).collect();
+    let excluded: Vec<_> = excluded.iter().map(Vec::as_slice).collect();
+    Ok(serde_json_canonicalizer::to_vec(&value.without(&excluded))?)
 }
 
 /// A JSON value that was checked for the I-JSON rules while it was read.
@@ -53,6 +78,40 @@ enum IJson {
     String(String),
     Array(Vec<Self>),
     Object(BTreeMap<String, Self>),
+}
+
+impl IJson {
+    /// The value without what is at the end of these steps. All of them are meant on the whole value: leaving out one element of an
+    /// array does not move the others.
+    fn without(self, excluded: &[&[String]]) -> Self {
+        if excluded.is_empty() {
+            return self;
+        }
+        match self {
+            Self::Array(values) => {
+                let values = values.into_iter().enumerate();
+                Self::Array(values.filter_map(|(index, value)| value.kept(&index.to_string(), excluded)).collect())
+            }
+            Self::Object(members) => {
+                let kept = |(name, value): (String, Self)| value.kept(&name, excluded).map(|value| (name, value));
+                Self::Object(members.into_iter().filter_map(kept).collect())
+            }
+            scalar => scalar,
+        }
+    }
+
+    /// What is left of the member or element that this step leads to.
+    fn kept(self, step: &str, excluded: &[&[String]]) -> Option<Self> {
+        let mut below = Vec::new();
+        for steps in excluded {
+            match steps.split_first() {
+                Some((first, [])) if first == step => return None,
+                Some((first, rest)) if first == step => below.push(rest),
+                _ => {}
+            }
+        }
+        Some(self.without(&below))
+    }
 }
 
 impl Serialize for IJson {
@@ -186,64 +245,4 @@ fn float(value: f64) -> Option<IJson> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn canonical(text: &str) -> Option<String> {
-        canonical_json(text.as_bytes()).ok().map(|bytes| String::from_utf8(bytes).unwrap())
-    }
-
-    #[test]
-    fn the_examples_of_rfc_8785() {
-        // RFC 8785 sections 3.2.2 and 3.2.3 (the integer beyond 2^53 of 3.2.2 is not I-JSON and left out).
-        let text = r#"{"numbers":[4.50,2e-3,0.000000000000000000000000001],
-            "string":"\u20ac$\u000F\u000aA'\u0042\u0022\u005c\\\"\/","literals":[null,true,false]}"#;
-        let expected = "{\"literals\":[null,true,false],\"numbers\":[4.5,0.002,1e-27],\"string\":\"€$\\u000f\\nA'B\\\"\\\\\\\\\\\"/\"}";
-        assert_eq!(canonical(text).as_deref(), Some(expected));
-        // Sorting is by UTF-16 code units: the emoji (a surrogate pair) stands before U+FB33.
-        let text = r#"{"\u20ac":1,"\r":2,"\ufb33":3,"1":4,"\ud83d\ude00":5,"\u0080":6,"\u00f6":7}"#;
-        let expected = "{\"\\r\":2,\"1\":4,\"\u{80}\":6,\"ö\":7,\"€\":1,\"😀\":5,\"\u{fb33}\":3}";
-        assert_eq!(canonical(text).as_deref(), Some(expected));
-    }
-
-    #[test]
-    fn spelling_does_not_matter() {
-        assert_eq!(canonical(r#"{ "a":1e2, "b":"\u00e9" }"#), canonical(r#"{"b":"é","a":100}"#));
-        assert_eq!(canonical("-0.0"), canonical("0"));
-    }
-
-    #[test]
-    fn texts_that_parsers_read_differently_have_no_canonical_form() {
-        let deep = "[".repeat(200) + &"]".repeat(200);
-        for text in [
-            r#"{"a":1,"a":2}"#,
-            r#"{"a":1,"\u0061":1}"#,
-            "9007199254740992",
-            "-9007199254740993",
-            "123456789012345678901234567890",
-            "1e400",
-            r#""\ud800""#,
-            r#"{"$serde_json::private::Number":"1"}"#,
-            "{",
-            "",
-            &deep,
-        ] {
-            assert_eq!(canonical(text), None, "{text}");
-        }
-    }
-
-    #[test]
-    fn numbers_are_read_whatever_form_serde_json_hands_them_over_in() {
-        assert_eq!(canonical("1.2e3").as_deref(), Some("1200"));
-        assert_eq!(canonical("0.1").as_deref(), Some("0.1"));
-        // Needs exact parsing of floats (the feature `float_roundtrip`): the next double is another number.
-        assert_eq!(canonical("51.24817837550540").as_deref(), Some("51.2481783755054"));
-        assert!(!*NUMBERS_ARE_MAPS, "this build tests the ordinary form only");
-    }
-
-    #[test]
-    fn the_largest_safe_integers_stay_exact() {
-        assert_eq!(canonical("9007199254740991").as_deref(), Some("9007199254740991"));
-        assert_ne!(canonical("9007199254740991"), canonical("9007199254740990"));
-    }
-}
+mod tests;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{
     AttemptNumber, Epoch, EpochMillis, ExecutionId, Fingerprint, OnAbandoned, OwnerToken, Policy, Record, RecordKey,
-    Status, Version,
+    Status, Version, Window,
 };
 
 /// One claim call: identity and deadline of the attempt that wants to run.
@@ -127,6 +127,8 @@ fn first(request: &ClaimRequest, expired: Option<&Record>, now: EpochMillis, pol
     // Remaining time can be zero or negative: on local hosts whose deadlines lie in 1970, and in sandboxes that were frozen. How
     // long such an attempt goes on is not known, so the lease covers the longest run.
     let ends_by = if request.deadline > now { request.deadline } else { now + policy.window().longest_run() };
+    // A deadline beyond all reason must not make a lease, and so a row, that never ends.
+    let ends_by = ends_by.min(now + Window::MAX_STORAGE_TTL);
     let lease_until = ends_by + policy.margin();
     let forget_at = (now + policy.window().storage_ttl()).max(lease_until + policy.margin());
     Record {

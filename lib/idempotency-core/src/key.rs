@@ -68,6 +68,11 @@ impl IdempotencyKey {
         Self(token.to_string())
     }
 
+    /// The key of a hash in URL-safe base64: within the limits by construction.
+    pub(crate) const fn from_hash(text: String) -> Self {
+        Self(text)
+    }
+
     /// The key as the caller sent it.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -30,18 +30,26 @@
 //! assert_eq!(replay.body(), Some(&b"charged"[..]));
 //! # Ok(()) }
 //! ```
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `uuid` | `uuid::Uuid` may be part of a derived key ([`KeyPart`]) |
 
 mod attempt;
 mod canonical_json;
 mod claim;
 mod clock;
 mod codec;
+mod content_id;
 mod decide;
+mod derived_key;
 mod end;
 mod engine;
 mod fingerprint;
 mod hash;
+mod json_pointer;
 mod key;
+mod key_part;
 mod memory;
 mod namespace;
 mod operation;
@@ -60,11 +68,15 @@ pub use canonical_json::{CanonicalJsonError, canonical_json};
 pub use claim::{Abandoned, Claim};
 pub use clock::{Clock, SystemClock};
 pub use codec::CodecError;
+pub use content_id::{ContentId, ContentIdBuilder};
 pub use decide::{ClaimRequest, Decision, decide};
+pub use derived_key::KeyBuilder;
 pub use end::{EndConflict, explain_end};
 pub use engine::{ClaimError, Claimed, Completion, Engine, LookedUp, Outcome, Replay, Request, Timeouts};
 pub use fingerprint::{Fingerprint, FingerprintBuilder};
+pub use json_pointer::{JsonPointer, JsonPointerError};
 pub use key::{IdempotencyKey, KeyError};
+pub use key_part::{EncodedPart, KeyPart, KeyPartError, PartSlot};
 pub use memory::MemoryStore;
 pub use namespace::{Namespace, NamespaceError};
 pub use operation::{Operation, OperationError};

@@ -8,7 +8,7 @@ use syn::{
     spanned::Spanned,
 };
 
-use crate::diagnostics;
+use crate::{diagnostics, lists};
 
 /// The macro's arguments, checked.
 pub(crate) struct Arguments {
@@ -22,6 +22,10 @@ pub(crate) struct Arguments {
     pub(crate) window: Option<TokenStream>,
     /// An expression of type `[Method; N]`.
     pub(crate) methods: Option<TokenStream>,
+    /// An expression of type `[JsonPointer; N]`.
+    pub(crate) fingerprint_exclude: Option<TokenStream>,
+    /// An expression of type `[ReplayHeader; N]`.
+    pub(crate) replay_headers: Option<TokenStream>,
 }
 
 #[derive(Default)]
@@ -32,6 +36,8 @@ struct Collected {
     on_abandoned: Option<Expr>,
     window: Option<Expr>,
     methods: Option<Expr>,
+    fingerprint_exclude: Option<Expr>,
+    replay_headers: Option<Expr>,
 }
 
 impl Parse for Arguments {
@@ -63,6 +69,8 @@ impl Collected {
             "on_abandoned" => &mut self.on_abandoned,
             "window" => &mut self.window,
             "methods" => &mut self.methods,
+            "fingerprint_exclude" => &mut self.fingerprint_exclude,
+            "replay_headers" => &mut self.replay_headers,
             _ => return Err(Error::new(name.span(), diagnostics::UNKNOWN_ARGUMENT)),
         };
         match place.replace(value) {
@@ -76,6 +84,9 @@ impl Collected {
         let version = errors.take(required(self.version, diagnostics::VERSION_MISSING).and_then(version));
         let scope = errors.take(required(self.scope, diagnostics::SCOPE_MISSING));
         let methods = errors.take(self.methods.map(methods).transpose());
+        let fingerprint_exclude =
+            errors.take(self.fingerprint_exclude.as_ref().map(lists::fingerprint_exclude).transpose());
+        let replay_headers = errors.take(self.replay_headers.as_ref().map(lists::replay_headers).transpose());
         Some(Arguments {
             operation: operation?,
             version: version?,
@@ -83,6 +94,8 @@ impl Collected {
             on_abandoned: self.on_abandoned.map(on_abandoned),
             window: self.window.map(|window| quote!(#window)),
             methods: methods?,
+            fingerprint_exclude: fingerprint_exclude?,
+            replay_headers: replay_headers?,
         })
     }
 }

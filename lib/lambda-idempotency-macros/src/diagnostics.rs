@@ -15,8 +15,8 @@ pub(crate) const OPERATION_LITERAL: &str =
 
 pub(crate) const VERSION_LITERAL: &str = "the version must be an integer literal from 1 to 4294967295";
 
-pub(crate) const UNKNOWN_ARGUMENT: &str =
-    "unknown argument; `idempotent` takes `operation`, `version`, `scope`, `on_abandoned`, `window` and `methods`";
+pub(crate) const UNKNOWN_ARGUMENT: &str = "unknown argument; `idempotent` takes `operation`, `version`, `scope`, `on_abandoned`, `window`, `methods`, \
+     `fingerprint_exclude` and `replay_headers`";
 
 pub(crate) const TWICE: &str = "this argument stands twice";
 
@@ -24,6 +24,32 @@ pub(crate) const METHODS: &str = "write the methods as a list of their names: `m
 
 pub(crate) const NO_METHODS: &str =
     "an operation without protected methods protects nothing; leave `methods` out for `[POST, PATCH]`";
+
+pub(crate) const FINGERPRINT_EXCLUDE: &str = "write the excluded places of a JSON body as a list of JSON pointers in quotes: `fingerprint_exclude = [\"/sent_at\", \
+     \"/trace/id\"]`";
+
+pub(crate) const NO_FINGERPRINT_EXCLUDE: &str =
+    "an empty list excludes nothing; leave `fingerprint_exclude` out, or name a place, such as `\"/sent_at\"`";
+
+pub(crate) const POINTER_ROOT: &str =
+    "the empty JSON pointer means the whole body, and then any request would do; name a member, such as `\"/sent_at\"`";
+
+pub(crate) const POINTER_SLASH: &str = "a JSON pointer (RFC 6901) begins with `/`: the member `sent_at` is `\"/sent_at\"`, `id` in `trace` is `\"/trace/id\"`";
+
+pub(crate) const POINTER_ESCAPE: &str =
+    "in a JSON pointer (RFC 6901) `~` is written `~0`, and a `/` that belongs to a name `~1`";
+
+pub(crate) const REPLAY_HEADERS: &str =
+    "write the headers as a list of names in quotes: `replay_headers = [\"set-cookie\"]`";
+
+pub(crate) const NO_REPLAY_HEADERS: &str =
+    "an empty list allows nothing; leave `replay_headers` out, or write `[\"set-cookie\"]` or `[\"date\"]`";
+
+pub(crate) const HEADER_OF_A_CONNECTION: &str =
+    "this header belongs to one connection (RFC 9110 section 7.6.1) and cannot be replayed";
+
+pub(crate) const HEADER_REPLAYED_ANYWAY: &str =
+    "only `set-cookie` and `date` are held back from replays; this header is replayed anyway";
 
 pub(crate) const ARGUMENT_ATTRIBUTE: &str = "an idempotent handler's arguments cannot have attributes";
 

@@ -79,10 +79,13 @@ fn expand(arguments: &Arguments, handler: &Handler, function: &ItemFn) -> TokenS
 }
 
 fn operation(arguments: &Arguments) -> TokenStream {
-    let Arguments { operation, version, scope, on_abandoned, window, methods } = arguments;
+    let Arguments { operation, version, scope, on_abandoned, window, methods, fingerprint_exclude, replay_headers } =
+        arguments;
     let on_abandoned = on_abandoned.as_ref().map(|value| quote!(.on_abandoned(#value)));
     let window = window.as_ref().map(|value| quote!(.window(#value)));
     let methods = methods.as_ref().map(|value| quote!(.methods(#value)));
+    let fingerprint_exclude = fingerprint_exclude.as_ref().map(|value| quote!(.fingerprint_exclude(#value)));
+    let replay_headers = replay_headers.as_ref().map(|value| quote!(.replay_headers(#value)));
     quote! {
         ::lambda_idempotency::http::HttpOperation::new(
             const { ::lambda_idempotency::Operation::declare(#operation, #version) },
@@ -91,6 +94,8 @@ fn operation(arguments: &Arguments) -> TokenStream {
         #window
         #on_abandoned
         #methods
+        #fingerprint_exclude
+        #replay_headers
     }
 }
 

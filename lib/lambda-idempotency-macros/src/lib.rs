@@ -7,6 +7,7 @@ mod arguments;
 mod diagnostics;
 mod expand;
 mod handler;
+mod lists;
 
 use proc_macro::TokenStream;
 
@@ -22,6 +23,8 @@ use proc_macro::TokenStream;
 /// | `on_abandoned = …` | What happens after a lost attempt: `rerun` (default), `reject`, or any expression that is an `OnAbandoned`. |
 /// | `window = …` | How long keys mean something: any expression that is a `Window`; `Window::http()` if not said. |
 /// | `methods = [POST, PATCH]` | Which methods need a key; these two if not said. Others pass without protection. |
+/// | `fingerprint_exclude = ["/sent_at", "/trace/id"]` | Places of a JSON body (JSON pointers, RFC 6901) that do not make a request another one: members that a client sets anew on each retry. |
+/// | `replay_headers = ["set-cookie"]` | Headers that replays have too: `set-cookie`, `date`. All others are replayed anyway, but for those of a connection. |
 ///
 /// Expressions are evaluated once, at the first request.
 ///

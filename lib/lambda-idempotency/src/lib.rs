@@ -38,6 +38,10 @@
 //! Without the subscriber in its `main` a function says nothing about why it refuses requests.
 //!
 //! What is promised about attempts that crash is the operation's choice: [`OnAbandoned`].
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `uuid` | `uuid::Uuid` may be part of a derived key ([`KeyPart`]) |
 
 mod config;
 pub mod http;
@@ -45,11 +49,15 @@ mod mode;
 
 pub use config::{ConfigError, Idempotency};
 pub use idempotency_core::{
-    Attempt, AttemptNumber, Epoch, IdempotencyKey, KeyError, Namespace, OnAbandoned, Operation, Policy, Scope, Store,
-    Window, WindowError,
+    Attempt, AttemptNumber, Epoch, IdempotencyKey, JsonPointer, JsonPointerError, KeyError, Namespace, OnAbandoned,
+    Operation, Policy, Scope, Store, Window, WindowError,
 };
 #[doc(no_inline)]
 pub use idempotency_core::{Clock, Engine, MemoryStore, NamespaceError, OperationError, ScopeError, Timeouts};
+/// Keys and ids that are derived from what a request is about.
+pub use idempotency_core::{
+    ContentId, ContentIdBuilder, EncodedPart, KeyBuilder, KeyPart, KeyPartError, PartSlot, content_id, key,
+};
 pub use idempotency_dynamodb::{DynamoDbStore, client_from_env};
 /// The arguments' types are [`http::ScopeSource`], [`OnAbandoned`] and [`Window`]; a handler's are [`http::FromRequest`]
 /// (such as [`http::Json`]) and [`Attempt`]; its error implements [`http::Classify`].

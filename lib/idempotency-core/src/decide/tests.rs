@@ -1,7 +1,7 @@
 //! Every row of the protocol as a table: what is stored, when it is asked, what is decided.
 
 use super::*;
-use crate::{EpochSeconds, Window};
+use crate::EpochSeconds;
 
 const CLAIMED_AT: EpochMillis = EpochMillis::new(1_700_000_000_000);
 const RUN: Duration = Duration::from_secs(10);
@@ -115,6 +115,20 @@ fn a_claim_writes_a_lease_beyond_the_deadline_and_an_expiry_beyond_the_lease() {
     assert_eq!(record.attempt, AttemptNumber::FIRST);
     assert_eq!(record.epoch.get(), CLAIMED_AT.get());
     assert_eq!(record.result, None);
+}
+
+#[test]
+fn a_record_expires_whatever_deadline_the_platform_claims() {
+    let latest = CLAIMED_AT + Window::MAX_STORAGE_TTL + Policy::MARGIN * 2;
+    let year = CLAIMED_AT + Window::MAX_STORAGE_TTL;
+    for deadline in [year, year + MILLI, EpochMillis::new(i64::MAX)] {
+        let request = ClaimRequest { deadline, ..request(1) };
+        let Decision::Insert(record) = decide(None, &request, CLAIMED_AT, &policy(OnAbandoned::Rerun)) else {
+            panic!()
+        };
+        assert_eq!(record.lease_until, year + Policy::MARGIN, "{deadline}");
+        assert_eq!(record.expires_at, latest.ceil_seconds(), "{deadline}");
+    }
 }
 
 #[test]

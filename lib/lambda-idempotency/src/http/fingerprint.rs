@@ -1,12 +1,12 @@
 //! What makes an HTTP request this request.
 
 use http::{HeaderMap, header::CONTENT_TYPE};
-use idempotency_core::Fingerprint;
+use idempotency_core::{Fingerprint, JsonPointer};
 use lambda_http::{Request, RequestExt};
 
 /// The fingerprint over method, path, query and body. A JSON body counts in its canonical form, any other as the decoded
-/// bytes.
-pub(crate) fn fingerprint(request: &Request) -> Fingerprint {
+/// bytes. `excluded` are the places of a JSON body that do not count.
+pub(crate) fn fingerprint(request: &Request, excluded: &[JsonPointer]) -> Fingerprint {
     let builder = Fingerprint::builder()
         .bytes("method", request.method().as_str().as_bytes())
         .bytes("path", path(request).as_bytes());
@@ -15,7 +15,7 @@ pub(crate) fn fingerprint(request: &Request) -> Fingerprint {
     });
     let body = request.body().as_ref();
     match is_json(request.headers()) {
-        true => builder.json("body", body).finish(),
+        true => builder.json_without("body", body, excluded).finish(),
         false => builder.bytes("body", body).finish(),
     }
 }
@@ -68,7 +68,7 @@ mod tests {
     }
 
     fn of(method: &str, uri: &str, content_type: &str, body: &str) -> Fingerprint {
-        fingerprint(&request(method, uri, content_type, body))
+        fingerprint(&request(method, uri, content_type, body), &[])
     }
 
     #[test]
@@ -85,8 +85,8 @@ mod tests {
         let event = r#"{"resource":"/c","path":"/c","httpMethod":"POST","headers":{},"multiValueHeaders":{},
             "multiValueQueryStringParameters":{"a":["1","2"],"b":["3"],"c":["4"],"d":["5"]},
             "requestContext":{"httpMethod":"POST","stage":"prod"},"body":"{}","isBase64Encoded":false}"#;
-        let first = fingerprint(&from_str(event).unwrap());
-        assert!((0..20).all(|_| fingerprint(&from_str(event).unwrap()) == first));
+        let first = fingerprint(&from_str(event).unwrap(), &[]);
+        assert!((0..20).all(|_| fingerprint(&from_str(event).unwrap(), &[]) == first));
     }
 
     #[test]
@@ -96,7 +96,7 @@ mod tests {
                 r#"{{"version":"2.0","rawPath":"{raw_path}","rawQueryString":"{query}","headers":{{}},
                 "requestContext":{{"http":{{"method":"POST","path":"/"}},"stage":"$default"}},"isBase64Encoded":false}}"#
             );
-            fingerprint(&from_str(&event).unwrap())
+            fingerprint(&from_str(&event).unwrap(), &[])
         };
         let all = [
             event("/files/a", ""),
@@ -111,6 +111,19 @@ mod tests {
         for (i, a) in all.iter().enumerate() {
             assert!(all.iter().skip(i + 1).all(|b| a != b), "{i}");
         }
+    }
+
+    #[test]
+    fn excluded_members_do_not_count_in_json_bodies_only() {
+        let excluded = [JsonPointer::declare("/sent_at")];
+        let of = |content_type, body| fingerprint(&request("POST", "/c", content_type, body), &excluded);
+        let (a, b) = (r#"{"a":1,"sent_at":1}"#, r#"{"sent_at":2,"a":1}"#);
+        for json in ["application/json", "application/vnd.api+json; charset=utf-8"] {
+            assert_eq!(of(json, a), of(json, b));
+            assert_eq!(of(json, a), of(json, r#"{"a":1}"#));
+            assert_ne!(of(json, a), of(json, r#"{"a":2,"sent_at":1}"#));
+        }
+        assert_ne!(of("text/plain", a), of("text/plain", b));
     }
 
     #[test]

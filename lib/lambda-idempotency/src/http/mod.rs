@@ -14,8 +14,10 @@
 //! | uncertain: an attempt was lost ([`OnAbandoned::Reject`](crate::OnAbandoned::Reject)) | 500, type `outcome-unknown`, until resolved |
 //! | the store gives no answer | 503 and `Retry-After`; the handler did not run |
 //!
-//! A replay has the status, headers and body of the first response, without what belongs to one delivery: `Date`, `Set-Cookie`,
-//! `Content-Length` and hop-by-hop headers (RFC 9110 section 7.6.1). Repeated headers are joined by commas, as HTTP APIs need it.
+//! A replay has the status, headers and body of the first response, without what belongs to one delivery: `Date` and `Set-Cookie`
+//! unless the operation allows them ([`ReplayHeader`]), `Content-Length` and hop-by-hop headers (RFC 9110 section 7.6.1). Repeated
+//! headers are joined by commas, as HTTP APIs need it, all but `Set-Cookie`. (A load balancer without multi-value headers
+//! delivers one cookie of several, in replays as in first responses.)
 //! If a large body could not be stored, its replays have none and say so by `Idempotent-Body-Omitted: true`.
 //!
 //! Errors are `application/problem+json` (RFC 9457) and never show stored data.
@@ -30,6 +32,7 @@ mod layer;
 mod operation;
 mod probe;
 mod problem;
+mod replayed_headers;
 mod reply;
 mod retain;
 mod run;
@@ -46,6 +49,7 @@ pub use layer::{IdempotencyLayer, IdempotencyService};
 pub use operation::HttpOperation;
 pub use probe::Probed;
 pub use problem::{Problem, ProblemType};
+pub use replayed_headers::ReplayHeader;
 pub use reply::Reply;
 pub use retain::Retain;
 pub use run::{run, run_with_probe};

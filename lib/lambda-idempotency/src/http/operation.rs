@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use http::Method;
-use idempotency_core::{OnAbandoned, Operation, Policy, Window};
+use idempotency_core::{JsonPointer, OnAbandoned, Operation, Policy, Window};
 
-use super::{InFlight, Retain, ScopeSource};
+use super::{InFlight, ReplayHeader, Retain, ScopeSource, replayed_headers::ReplayedHeaders};
 
 /// A method and a path, as they are part of an operation's identity.
 pub(super) fn route(method: &Method, path: &str) -> String {
@@ -27,6 +27,8 @@ pub struct HttpOperation {
     pub(super) policy: Policy,
     pub(super) in_flight: InFlight,
     pub(super) retain: Retain,
+    pub(super) fingerprint_exclude: Vec<JsonPointer>,
+    pub(super) replayed_headers: ReplayedHeaders,
     methods: Cow<'static, [Method]>,
 }
 
@@ -40,6 +42,8 @@ impl HttpOperation {
             policy: Policy::new(Window::http()),
             in_flight: InFlight::Conflict,
             retain: Retain::ALL,
+            fingerprint_exclude: Vec::new(),
+            replayed_headers: ReplayedHeaders::default(),
             methods: Cow::Borrowed(&[Method::POST, Method::PATCH]),
         }
     }
@@ -82,6 +86,39 @@ impl HttpOperation {
         let methods = methods.into();
         assert!(!methods.is_empty(), "an operation without protected methods protects nothing");
         Self { methods: Cow::Owned(methods), ..self }
+    }
+
+    /// The same operation, whose requests are the same whatever stands at these places of a JSON body, or if nothing does: members that
+    /// the client sets anew on each retry, such as the time of sending.
+    ///
+    /// They only matter for bodies that are JSON by their content type, or have none, and have a canonical form;
+    /// [`FingerprintBuilder::json_without`](idempotency_core::FingerprintBuilder::json_without) has the details. What is excluded is
+    /// not protected: of two requests that differ there only, the second gets the first one's answer.
+    ///
+    /// ```
+    /// use lambda_idempotency::{JsonPointer, Operation, http::{HttpOperation, scope}};
+    ///
+    /// const SENT_AT: JsonPointer = JsonPointer::declare("/sent_at");
+    /// let charge = HttpOperation::new(Operation::declare("create-charge", 1), scope::jwt_claim("sub")).fingerprint_exclude([SENT_AT]);
+    /// ```
+    #[must_use]
+    pub fn fingerprint_exclude(self, places: impl Into<Vec<JsonPointer>>) -> Self {
+        Self { fingerprint_exclude: places.into(), ..self }
+    }
+
+    /// The same operation, whose replays have these headers too; all but they, hop-by-hop fields and the length are replayed
+    /// anyway.
+    ///
+    /// Responses that are stored already keep what they have.
+    ///
+    /// ```
+    /// use lambda_idempotency::{Operation, http::{HttpOperation, ReplayHeader, scope}};
+    ///
+    /// let log_in = HttpOperation::new(Operation::declare("log-in", 1), scope::jwt_claim("sub")).replay_headers([ReplayHeader::SetCookie]);
+    /// ```
+    #[must_use]
+    pub fn replay_headers(self, headers: impl IntoIterator<Item = ReplayHeader>) -> Self {
+        Self { replayed_headers: ReplayedHeaders::new(headers), ..self }
     }
 
     pub(super) fn protects(&self, method: &Method) -> bool {

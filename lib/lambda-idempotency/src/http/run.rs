@@ -147,7 +147,8 @@ where
     if let Ok(Claimed::Abandoned(abandoned)) = claimed {
         claimed = match probed(probe(abandoned.attempt().clone()).await) {
             Probed::Happened(response) => {
-                let response = StoredResponse::new(Reply::converted(response).await.into_inner());
+                let response =
+                    StoredResponse::new(Reply::converted(response).await.into_inner(), &operation.replayed_headers);
                 let completion = engine.complete(abandoned.happened(), response.outcome()).await;
                 return Ok(answer(completion, response));
             }
@@ -208,7 +209,7 @@ fn claim_request<S>(
         operation: operation.operation.on_route(route),
         scope: operation.scope.scope(request)?,
         key,
-        fingerprint: fingerprint(request),
+        fingerprint: fingerprint(request, &operation.fingerprint_exclude),
         deadline: deadline(idempotency, operation, request),
     })
 }
@@ -236,7 +237,7 @@ pub(super) async fn finish<S: Store, R: IntoResponse, E: Classify>(
                 let _ = engine.release(claim).await;
                 return Ok(response);
             }
-            let response = StoredResponse::new(response.into_inner());
+            let response = StoredResponse::new(response.into_inner(), &operation.replayed_headers);
             let completion = engine.complete(claim, response.outcome()).await;
             return Ok(answer(completion, response));
         }
@@ -248,7 +249,7 @@ pub(super) async fn finish<S: Store, R: IntoResponse, E: Classify>(
             Ok(answers::retryable(retry_after, &source))
         }
         Failure::Permanent(response) => {
-            let response = StoredResponse::new(*response);
+            let response = StoredResponse::new(*response, &operation.replayed_headers);
             let completion = engine.fail(claim, response.outcome()).await;
             Ok(answer(completion, response))
         }

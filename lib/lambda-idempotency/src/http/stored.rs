@@ -9,6 +9,8 @@ use idempotency_core::Outcome;
 use lambda_http::{Body, Response};
 use serde::{Deserialize, Serialize};
 
+use super::replayed_headers::{ReplayedHeaders, stay_apart};
+
 /// Response header of a replay.
 pub const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
@@ -16,22 +18,6 @@ pub const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-
 pub const IDEMPOTENT_BODY_OMITTED: HeaderName = HeaderName::from_static("idempotent-body-omitted");
 
 const TRUE: HeaderValue = HeaderValue::from_static("true");
-
-/// Headers that belong to one delivery and are not replayed: hop-by-hop fields (RFC 9110 section 7.6.1), the length, which
-/// the platform sets, the date, and cookies, which may have been another session's.
-const OF_ONE_DELIVERY: [HeaderName; 11] = [
-    header::CONNECTION,
-    HeaderName::from_static("keep-alive"),
-    HeaderName::from_static("proxy-connection"),
-    header::PROXY_AUTHENTICATE,
-    header::TE,
-    header::TRAILER,
-    header::TRANSFER_ENCODING,
-    header::UPGRADE,
-    header::CONTENT_LENGTH,
-    header::DATE,
-    header::SET_COOKIE,
-];
 
 /// A response as it is stored, and what belongs to its first delivery only.
 pub(crate) struct StoredResponse {
@@ -63,16 +49,16 @@ enum BodyKind {
 const VERSION: u8 = 1;
 
 impl StoredResponse {
-    pub(crate) fn new(response: Response<Body>) -> Self {
+    pub(crate) fn new(response: Response<Body>, replayed_headers: &ReplayedHeaders) -> Self {
         let (parts, body) = response.into_parts();
         let (mut replayed, mut delivered_once) = (HeaderMap::new(), HeaderMap::new());
         let named_by_connection: Vec<String> = connection_options(&parts.headers);
         for name in parts.headers.keys() {
             let values = parts.headers.get_all(name);
-            if OF_ONE_DELIVERY.contains(name) || named_by_connection.iter().any(|option| option == name.as_str()) {
+            if replayed_headers.leave_out(name) || named_by_connection.iter().any(|option| option == name.as_str()) {
                 delivered_once.extend(values.iter().map(|value| (name.clone(), value.clone())));
-            } else if let Some(value) = joined(values) {
-                replayed.insert(name, value);
+            } else if let Some(values) = deliverable(name, values) {
+                replayed.extend(values.into_iter().map(|value| (name.clone(), value)));
             } else {
                 // The platform's JSON cannot carry it: neither this delivery nor a replay would arrive.
                 tracing::warn!(header = %name, "a response header that is not text was left out");
@@ -155,6 +141,14 @@ fn connection_options(headers: &HeaderMap) -> Vec<String> {
     values.flat_map(|value| value.split(',')).map(|option| option.trim().to_ascii_lowercase()).collect()
 }
 
+/// The values of a header as they are delivered, if the platform's JSON can carry them.
+fn deliverable(name: &HeaderName, values: GetAll<'_, HeaderValue>) -> Option<Vec<HeaderValue>> {
+    if stay_apart(name) {
+        return values.iter().map(|value| value.to_str().ok().map(|_| value.clone())).collect();
+    }
+    joined(values).map(|value| vec![value])
+}
+
 /// All values of a header in one, as RFC 9110 section 5.3 allows and HTTP APIs need it (they know one value per name).
 fn joined(values: GetAll<'_, HeaderValue>) -> Option<HeaderValue> {
     let texts: Option<Vec<&str>> = values.iter().map(|value| value.to_str().ok()).collect();
@@ -169,9 +163,17 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::http::ReplayHeader;
 
     /// Stores a response through the engine and reads the replay, as a second request would.
     async fn stored_and_replayed(response: Response<Body>) -> (Response<Body>, Response<Body>) {
+        stored_and_replayed_with(&ReplayedHeaders::default(), response).await
+    }
+
+    async fn stored_and_replayed_with(
+        headers: &ReplayedHeaders,
+        response: Response<Body>,
+    ) -> (Response<Body>, Response<Body>) {
         let engine = Engine::new(MemoryStore::default());
         let request = Request {
             namespace: Namespace::new("dev").unwrap(),
@@ -183,7 +185,7 @@ mod tests {
         };
         let policy = Policy::new(Window::http());
         let Claimed::Fresh(claim) = engine.claim(&request, &policy).await.unwrap() else { panic!() };
-        let stored = StoredResponse::new(response);
+        let stored = StoredResponse::new(response, headers);
         let _ = engine.complete(claim, stored.outcome()).await;
         let Claimed::Replay(replayed) = engine.claim(&request, &policy).await.unwrap() else { panic!() };
         (stored.into_response(), replay(replayed.body().unwrap()).unwrap())
@@ -227,6 +229,52 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn allowed_cookies_are_replayed_each_on_its_own() {
+        let response = Response::builder()
+            .header("set-cookie", "a=1; Expires=Sun, 29 Nov 2026 19:00:00 GMT")
+            .header("set-cookie", "b=2")
+            .header("date", "Sun, 29 Nov 2026 19:00:00 GMT")
+            .header("connection", "close")
+            .body(Body::Empty)
+            .unwrap();
+        let headers = ReplayedHeaders::new([ReplayHeader::SetCookie]);
+        let (first, mut replayed) = stored_and_replayed_with(&headers, response).await;
+        let cookies: Vec<_> = replayed.headers().get_all("set-cookie").iter().collect();
+        assert_eq!(cookies, ["a=1; Expires=Sun, 29 Nov 2026 19:00:00 GMT", "b=2"]);
+        assert_eq!(first.headers().get_all("set-cookie").iter().collect::<Vec<_>>(), cookies);
+        replayed.headers_mut().remove("set-cookie");
+        assert_eq!(replayed.headers().keys().map(HeaderName::as_str).collect::<Vec<_>>(), ["idempotent-replayed"]);
+    }
+
+    #[tokio::test]
+    async fn a_cookie_that_the_connection_names_is_delivered_once_although_cookies_are_allowed() {
+        let response = Response::builder().header("connection", "Set-Cookie").header("set-cookie", "a=1");
+        let headers = ReplayedHeaders::new([ReplayHeader::SetCookie, ReplayHeader::Date]);
+        let (first, replayed) = stored_and_replayed_with(&headers, response.body(Body::Empty).unwrap()).await;
+        assert_eq!(
+            (first.headers().contains_key("set-cookie"), replayed.headers().contains_key("set-cookie")),
+            (true, false)
+        );
+    }
+
+    #[test]
+    fn the_stored_form_never_changes() {
+        // Results that are stored must stay readable: what version 1 wrote before headers could be allowed, and what it writes.
+        let old = b"{\"v\":1,\"status\":201,\"headers\":[[\"location\",\"/c/1\"],[\"link\",\"<a>, <b>\"]],\"body\":\"text\"}\n{\"id\":1}";
+        let replayed = replay(old).unwrap();
+        assert_eq!((replayed.status().as_u16(), replayed.body()), (201, &Body::Text("{\"id\":1}".into())));
+        assert_eq!(
+            (&replayed.headers()["location"], &replayed.headers()["link"]),
+            (&"/c/1".parse().unwrap(), &"<a>, <b>".parse().unwrap())
+        );
+        let response = Response::builder().status(201).header("set-cookie", "a=1").header("set-cookie", "b=2");
+        let headers = ReplayedHeaders::new([ReplayHeader::SetCookie]);
+        let stored = StoredResponse::new(response.body(Body::Empty).unwrap(), &headers);
+        let new = b"{\"v\":1,\"status\":201,\"headers\":[[\"set-cookie\",\"a=1\"],[\"set-cookie\",\"b=2\"]],\"body\":\"empty\"}\n";
+        assert_eq!(stored.encode(BodyKind::Empty, b"").as_ref(), new);
+    }
+
+    #[tokio::test]
     async fn repeated_headers_are_joined_and_one_that_cannot_be_delivered_is_left_out() {
         let response = Response::builder()
             .header("link", "</a>; rel=a")
@@ -243,7 +291,7 @@ mod tests {
 
     #[test]
     fn a_replay_says_when_the_body_could_not_be_stored() {
-        let stored = StoredResponse::new(Response::new(Body::Text("large".into())));
+        let stored = StoredResponse::new(Response::new(Body::Text("large".into())), &ReplayedHeaders::default());
         let replayed = replay(&stored.encode(BodyKind::Omitted, &[])).unwrap();
         assert_eq!(replayed.headers()[IDEMPOTENT_BODY_OMITTED], "true");
         assert_eq!(replayed.body(), &Body::Empty);
