@@ -8,7 +8,10 @@ use syn::{
     spanned::Spanned,
 };
 
-use crate::{diagnostics, lists};
+use crate::{
+    choices::{self, OnAbandoned},
+    diagnostics, lists,
+};
 
 /// The macro's arguments, checked.
 pub(crate) struct Arguments {
@@ -16,8 +19,13 @@ pub(crate) struct Arguments {
     pub(crate) version: LitInt,
     /// An expression of type `ScopeSource`.
     pub(crate) scope: TokenStream,
-    /// An expression of type `OnAbandoned`.
-    pub(crate) on_abandoned: Option<TokenStream>,
+    pub(crate) on_abandoned: Option<OnAbandoned>,
+    /// The function to ask about a lost attempt, where `on_abandoned` is an expression.
+    pub(crate) probe: Option<TokenStream>,
+    /// An expression of type `InFlight`.
+    pub(crate) in_flight: Option<TokenStream>,
+    /// An expression of type `Retain`.
+    pub(crate) retain: Option<TokenStream>,
     /// An expression of type `Window`.
     pub(crate) window: Option<TokenStream>,
     /// An expression of type `[Method; N]`.
@@ -34,6 +42,9 @@ struct Collected {
     version: Option<Expr>,
     scope: Option<Expr>,
     on_abandoned: Option<Expr>,
+    probe: Option<Expr>,
+    in_flight: Option<Expr>,
+    retain: Option<Expr>,
     window: Option<Expr>,
     methods: Option<Expr>,
     fingerprint_exclude: Option<Expr>,
@@ -67,6 +78,9 @@ impl Collected {
             "version" => &mut self.version,
             "scope" => &mut self.scope,
             "on_abandoned" => &mut self.on_abandoned,
+            "probe" => &mut self.probe,
+            "in_flight" => &mut self.in_flight,
+            "retain" => &mut self.retain,
             "window" => &mut self.window,
             "methods" => &mut self.methods,
             "fingerprint_exclude" => &mut self.fingerprint_exclude,
@@ -83,6 +97,12 @@ impl Collected {
         let operation = errors.take(required(self.operation, diagnostics::OPERATION_MISSING).and_then(operation));
         let version = errors.take(required(self.version, diagnostics::VERSION_MISSING).and_then(version));
         let scope = errors.take(required(self.scope, diagnostics::SCOPE_MISSING));
+        let on_abandoned = errors.take(self.on_abandoned.as_ref().map(choices::on_abandoned).transpose());
+        if let (Some(probe), Some(Some(OnAbandoned { probe: Some(_), .. }))) = (&self.probe, &on_abandoned) {
+            errors.push(Error::new(probe.span(), diagnostics::TWO_PROBES));
+        }
+        let in_flight = errors.take(self.in_flight.as_ref().map(choices::in_flight).transpose());
+        let retain = errors.take(self.retain.as_ref().map(choices::retain).transpose());
         let methods = errors.take(self.methods.map(methods).transpose());
         let fingerprint_exclude =
             errors.take(self.fingerprint_exclude.as_ref().map(lists::fingerprint_exclude).transpose());
@@ -91,7 +111,10 @@ impl Collected {
             operation: operation?,
             version: version?,
             scope: scope_source(scope?),
-            on_abandoned: self.on_abandoned.map(on_abandoned),
+            on_abandoned: on_abandoned?,
+            probe: self.probe.map(|probe| quote!(#probe)),
+            in_flight: in_flight?,
+            retain: retain?,
             window: self.window.map(|window| quote!(#window)),
             methods: methods?,
             fingerprint_exclude: fingerprint_exclude?,
@@ -143,16 +166,6 @@ fn scope_source(value: Expr) -> TokenStream {
             }
             _ => quote!(#value),
         },
-        _ => quote!(#value),
-    }
-}
-
-/// `rerun` and `reject` mean the variants of `OnAbandoned`; anything else is the user's expression.
-fn on_abandoned(value: Expr) -> TokenStream {
-    let on_abandoned = quote!(::lambda_idempotency::OnAbandoned);
-    match &value {
-        Expr::Path(path) if path.path.is_ident("rerun") => quote!(#on_abandoned::Rerun),
-        Expr::Path(path) if path.path.is_ident("reject") => quote!(#on_abandoned::Reject),
         _ => quote!(#value),
     }
 }

@@ -15,8 +15,8 @@ pub(crate) const OPERATION_LITERAL: &str =
 
 pub(crate) const VERSION_LITERAL: &str = "the version must be an integer literal from 1 to 4294967295";
 
-pub(crate) const UNKNOWN_ARGUMENT: &str = "unknown argument; `idempotent` takes `operation`, `version`, `scope`, `on_abandoned`, `window`, `methods`, \
-     `fingerprint_exclude` and `replay_headers`";
+pub(crate) const UNKNOWN_ARGUMENT: &str = "unknown argument; `idempotent` takes `operation`, `version`, `scope`, `on_abandoned`, `probe`, `in_flight`, `retain`, `window`, \
+     `methods`, `fingerprint_exclude` and `replay_headers`";
 
 pub(crate) const TWICE: &str = "this argument stands twice";
 
@@ -82,3 +82,15 @@ pub(crate) const TWO_ATTEMPTS: &str = "a handler has one `Attempt`";
 
 pub(crate) const NO_RESULT: &str =
     "an idempotent handler returns `Result<R, E>`: the error says what became of the effect (see `Classify`)";
+
+pub(crate) const PROBE_OF_WHAT: &str = "say whom to ask about a lost attempt: `on_abandoned = probe(find_charge)`, an async function of the `Attempt` that gives \
+     `Result<Probed<R>, Error>`; a closure may use the handler's references: `probe(|attempt| provider.find(attempt))`";
+
+pub(crate) const TWO_PROBES: &str = "`on_abandoned = probe(…)` names a probe already";
+
+pub(crate) const WAIT_HOW_LONG: &str = "say how long a duplicate waits: `in_flight = wait(Duration::from_secs(5))`; it never waits beyond its own invocation";
+
+pub(crate) const RETAIN: &str = "write the status classes whose responses are stored: `retain = [2xx, 4xx]`";
+
+pub(crate) const RETAIN_NOTHING: &str =
+    "a handler whose responses are never stored is run by every duplicate; leave `retain` out to store every response";

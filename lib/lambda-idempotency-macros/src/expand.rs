@@ -58,6 +58,12 @@ fn expand(arguments: &Arguments, handler: &Handler, function: &ItemFn) -> TokenS
         Some(ty) => quote!(__attempt: #ty),
         None => quote!(_: ::core::option::Option<::lambda_idempotency::Attempt>),
     };
+    let probe = arguments.probe.as_ref();
+    let probe = probe.or_else(|| arguments.on_abandoned.as_ref()?.probe.as_ref());
+    let (run, probe) = match probe {
+        Some(probe) => (quote!(run_with_probe), Some(quote!(#probe,))),
+        None => (quote!(run), None),
+    };
     let signature = signature(handler, function);
     quote! {
         #signature {
@@ -66,11 +72,12 @@ fn expand(arguments: &Arguments, handler: &Handler, function: &ItemFn) -> TokenS
             static __OPERATION: ::std::sync::LazyLock<::lambda_idempotency::http::HttpOperation> =
                 ::std::sync::LazyLock::new(|| #operation);
 
-            ::lambda_idempotency::http::run(
+            ::lambda_idempotency::http::#run(
                 __idempotency,
                 &*__OPERATION,
                 __request,
                 |__request| ::core::result::Result::Ok((#(#extractors,)*)),
+                #probe
                 |(#(#extracted,)*), #attempt| __handler(#(#passed),*),
             )
             .await
@@ -79,23 +86,27 @@ fn expand(arguments: &Arguments, handler: &Handler, function: &ItemFn) -> TokenS
 }
 
 fn operation(arguments: &Arguments) -> TokenStream {
-    let Arguments { operation, version, scope, on_abandoned, window, methods, fingerprint_exclude, replay_headers } =
-        arguments;
-    let on_abandoned = on_abandoned.as_ref().map(|value| quote!(.on_abandoned(#value)));
-    let window = window.as_ref().map(|value| quote!(.window(#value)));
-    let methods = methods.as_ref().map(|value| quote!(.methods(#value)));
-    let fingerprint_exclude = fingerprint_exclude.as_ref().map(|value| quote!(.fingerprint_exclude(#value)));
-    let replay_headers = replay_headers.as_ref().map(|value| quote!(.replay_headers(#value)));
+    let Arguments { operation, version, scope, on_abandoned, .. } = arguments;
+    let on_abandoned = on_abandoned.as_ref().map(|value| &value.choice);
+    let choices = [
+        ("window", arguments.window.as_ref()),
+        ("on_abandoned", on_abandoned),
+        ("in_flight", arguments.in_flight.as_ref()),
+        ("retain", arguments.retain.as_ref()),
+        ("methods", arguments.methods.as_ref()),
+        ("fingerprint_exclude", arguments.fingerprint_exclude.as_ref()),
+        ("replay_headers", arguments.replay_headers.as_ref()),
+    ];
+    let choices = choices.into_iter().filter_map(|(name, value)| {
+        let name = format_ident!("{name}");
+        value.map(|value| quote!(.#name(#value)))
+    });
     quote! {
         ::lambda_idempotency::http::HttpOperation::new(
             const { ::lambda_idempotency::Operation::declare(#operation, #version) },
             #scope,
         )
-        #window
-        #on_abandoned
-        #methods
-        #fingerprint_exclude
-        #replay_headers
+        #(#choices)*
     }
 }
 
