@@ -55,8 +55,12 @@ pub(crate) struct Local {
     environment: Environment,
 
     /// What happens to a request whose attempt was lost.
-    #[arg(long, value_name = "POLICY", default_value = "rerun", value_parser = ["rerun", "reject"])]
+    #[arg(long, value_name = "POLICY", default_value = "rerun", value_parser = ["rerun", "reject", "probe"])]
     on_abandoned: String,
+
+    /// What a duplicate gets while the first request is being carried out.
+    #[arg(long, value_name = "CHOICE", default_value = "conflict", value_parser = ["conflict", "wait", "accepted"])]
+    in_flight: String,
 
     /// Print the addresses as one JSON object on one line.
     #[arg(long)]
@@ -186,6 +190,7 @@ impl Local {
             ..StackOptions::default()
         }
         .env("ON_ABANDONED", &self.on_abandoned)
+        .env("IN_FLIGHT", &self.in_flight)
     }
 }
 

@@ -35,6 +35,7 @@ const AMOUNT: u64 = 1200;
 /// One stack, whose function has one policy.
 pub(super) struct Bench {
     stack: Stack,
+    policy: Policy,
     client: Client,
     records: Records,
     carried_out: u32,
@@ -50,7 +51,7 @@ impl Bench {
     pub(super) async fn start(policy: Policy) -> Result<Self, CliError> {
         let options = StackOptions { timeout: PATIENCE, logs: Logs::Discard, ..StackOptions::default() };
         let stack = Stack::start(options.env("ON_ABANDONED", policy.name())).await?;
-        Ok(Self { client: Client::new(stack.url())?, records: stack.records(), stack, carried_out: 0 })
+        Ok(Self { client: Client::new(stack.url())?, records: stack.records(), policy, stack, carried_out: 0 })
     }
 
     pub(super) async fn stop(self) {
@@ -201,7 +202,7 @@ impl Bench {
     async fn persist(&self, path: Path, key: &str, first: &Answer) -> Result<Option<Answer>, CliError> {
         let mut answer = first.clone();
         for _ in 0..REPETITIONS {
-            if answer.is_definite() {
+            if answer.is_definite(self.policy) {
                 return Ok(Some(answer));
             }
             if answer.status == 503 {
@@ -242,7 +243,13 @@ impl Bench {
             first,
             definite,
             again,
-            runs: self.proxy(Callee::Provider).requests().len(),
+            // A probe's question is no charge.
+            runs: self
+                .proxy(Callee::Provider)
+                .requests()
+                .iter()
+                .filter(|asked| asked.operation.starts_with("POST"))
+                .count(),
             charges: self.charges() - before,
             record,
             record_at_the_end: self.record().await?,

@@ -7,6 +7,7 @@ use std::fmt;
 pub(super) enum Policy {
     Rerun,
     Reject,
+    Probe,
 }
 
 /// A request's way: what is stored under its key when it comes, and what the provider will do.
@@ -87,13 +88,14 @@ pub(super) struct Case {
 }
 
 impl Policy {
-    pub(super) const ALL: [Self; 2] = [Self::Rerun, Self::Reject];
+    pub(super) const ALL: [Self; 3] = [Self::Rerun, Self::Reject, Self::Probe];
 
     /// As the function's variable `ON_ABANDONED` spells it.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Rerun => "rerun",
             Self::Reject => "reject",
+            Self::Probe => "probe",
         }
     }
 }

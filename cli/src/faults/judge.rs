@@ -35,10 +35,11 @@ impl Answer {
     }
 
     /// Whether asking again will not change the answer.
-    pub(super) fn is_definite(&self) -> bool {
+    pub(super) fn is_definite(&self, policy: Policy) -> bool {
         match self.status {
-            409 | 503 => false,
-            500.. => self.is_unknown_outcome(),
+            409 => false,
+            // Under `probe`, the next request asks again.
+            500.. => self.is_unknown_outcome() && policy == Policy::Reject,
             _ => true,
         }
     }
@@ -50,7 +51,7 @@ impl Answer {
 
     /// Whether it is the operation's result, which is stored and replayed. A mismatch is told anew each time.
     fn is_result(&self) -> bool {
-        self.is_definite() && !self.is_unknown_outcome() && self.status != 422
+        !matches!(self.status, 409 | 422 | 500..)
     }
 }
 
@@ -81,10 +82,10 @@ fn unnoticed(undisturbed: &Observed, seen: &Observed, definite: &Answer) -> Opti
     (got != expected).then(|| format!("(runs, charges) {got:?}, without the fault {expected:?}"))
 }
 
-/// A crash, a frozen process, a provider without an answer: one attempt more under `rerun`, none under `reject`.
+/// A crash, a frozen process, a provider without an answer: one attempt more under `rerun` and `probe`, none under `reject`.
 fn after_a_lost_attempt(case: &Case, undisturbed: &Observed, seen: &Observed, definite: &Answer) -> Option<String> {
     let lost = match case.policy {
-        Policy::Rerun => 1,
+        Policy::Rerun | Policy::Probe => 1,
         Policy::Reject => 0,
     };
     if seen.runs > undisturbed.runs + lost {

@@ -1,9 +1,9 @@
 //! What the function needs, from its environment.
 
-use std::env;
+use std::{env, time::Duration};
 
 use lambda_http::Error;
-use lambda_idempotency::{Idempotency, OnAbandoned};
+use lambda_idempotency::{Idempotency, OnAbandoned, http::InFlight};
 
 use crate::{charges::Charges, provider::Provider};
 
@@ -23,6 +23,7 @@ impl App {
         // One client for both tables: its connections are shared.
         let client = idempotency.engine().store().client().clone();
         parse_on_abandoned(env::var("ON_ABANDONED").ok().as_deref())?;
+        parse_in_flight(env::var("IN_FLIGHT").ok().as_deref())?;
         Ok(Self {
             charges: Charges::new(client, variable("CHARGES_TABLE")?),
             provider: Provider::new(&variable("PAYMENT_PROVIDER_URL")?)?,
@@ -40,7 +41,25 @@ fn parse_on_abandoned(value: Option<&str>) -> Result<OnAbandoned, Error> {
     match value {
         None | Some("" | "rerun") => Ok(OnAbandoned::Rerun),
         Some("reject") => Ok(OnAbandoned::Reject),
-        Some(other) => Err(format!("ON_ABANDONED is {other:?}; it must be rerun or reject").into()),
+        Some("probe") => Ok(OnAbandoned::Probe),
+        Some(other) => Err(format!("ON_ABANDONED is {other:?}; it must be rerun, reject or probe").into()),
+    }
+}
+
+/// How long a duplicate waits with `IN_FLIGHT=wait`.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
+/// The function's choice for duplicates of a charge that is being made. `App::from_env` has refused what cannot be read.
+pub(crate) fn in_flight() -> InFlight {
+    parse_in_flight(env::var("IN_FLIGHT").ok().as_deref()).unwrap_or_default()
+}
+
+fn parse_in_flight(value: Option<&str>) -> Result<InFlight, Error> {
+    match value {
+        None | Some("" | "conflict") => Ok(InFlight::Conflict),
+        Some("wait") => Ok(InFlight::Wait(LONGEST_WAIT)),
+        Some("accepted") => Ok(InFlight::Accepted),
+        Some(other) => Err(format!("IN_FLIGHT is {other:?}; it must be conflict, wait or accepted").into()),
     }
 }
 
@@ -57,6 +76,13 @@ mod tests {
     fn only_known_policies_are_taken() {
         assert_eq!(parse_on_abandoned(None).unwrap(), OnAbandoned::Rerun);
         assert_eq!(parse_on_abandoned(Some("reject")).unwrap(), OnAbandoned::Reject);
-        assert!(parse_on_abandoned(Some("Reject")).unwrap_err().to_string().contains("must be rerun or reject"));
+        assert!(parse_on_abandoned(Some("Reject")).unwrap_err().to_string().contains("must be rerun, reject or probe"));
+    }
+
+    #[test]
+    fn only_known_answers_to_duplicates_are_taken() {
+        assert_eq!(parse_in_flight(None).unwrap(), InFlight::Conflict);
+        assert_eq!(parse_in_flight(Some("accepted")).unwrap(), InFlight::Accepted);
+        assert!(parse_in_flight(Some("202")).unwrap_err().to_string().contains("must be conflict, wait or accepted"));
     }
 }

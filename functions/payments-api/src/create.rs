@@ -1,10 +1,10 @@
 //! `POST /charges`.
 
 use http::{StatusCode, header};
-use lambda_http::{Body, Error, Response};
+use lambda_http::{Body, Error, Request, Response};
 use lambda_idempotency::{
     Attempt,
-    http::{Classify, Failure, Json},
+    http::{Classify, Failure, Json, Probed},
     idempotent,
 };
 use serde_json::json;
@@ -12,12 +12,19 @@ use serde_json::json;
 use crate::{
     charge::{Charge, NewCharge},
     charges::Charges,
-    config::on_abandoned,
-    provider::{Charged, Provider, ProviderError},
+    config::{in_flight, on_abandoned},
+    provider::{Charged, Found, Provider, ProviderError},
 };
 
 /// Charges at the provider, keeps the charge, and answers 201 with its place.
-#[idempotent(operation = "create-charge", version = 1, scope = jwt_claim("sub"), on_abandoned = on_abandoned())]
+#[idempotent(
+    operation = "create-charge",
+    version = 1,
+    scope = jwt_claim("sub"),
+    on_abandoned = on_abandoned(),
+    probe = |attempt, request| find_charge(attempt, request, provider, charges),
+    in_flight = in_flight(),
+)]
 pub(crate) async fn create_charge(
     Json(asked): Json<NewCharge>,
     attempt: Attempt,
@@ -31,10 +38,33 @@ pub(crate) async fn create_charge(
             return Ok(json_response(StatusCode::PAYMENT_REQUIRED, &json!({ "declined": code }))?);
         }
     };
-    let charge = Charge { id: transaction, asked };
+    Ok(keep(Charge { id: transaction, asked }, &attempt, charges).await?)
+}
+
+/// Asks the provider what became of a lost attempt's charge. What is left to do, is done: the charge is kept.
+async fn find_charge(
+    attempt: Attempt,
+    request: Request,
+    provider: &Provider,
+    charges: &Charges,
+) -> Result<Probed<Response<Body>>, Error> {
+    let asked: NewCharge = serde_json::from_slice(request.body())?;
+    Ok(match provider.find(&attempt).await? {
+        // Somebody else has used the key at the provider, which will refuse it for this charge.
+        Found::Charge(charge) if charge.asked != asked => Probed::DidNotHappen,
+        Found::Charge(charge) => Probed::Happened(keep(charge, &attempt, charges).await?),
+        // Should a request of the lost attempt still be on its way, the provider takes it and the next one for the same: they
+        // have one key. A provider without keys would have to be asked once that request cannot arrive any more.
+        Found::Nothing => Probed::DidNotHappen,
+        Found::InProgress => Probed::Unknown,
+    })
+}
+
+/// Keeps a charge and answers 201 with its place.
+async fn keep(charge: Charge, attempt: &Attempt, charges: &Charges) -> Result<Response<Body>, Error> {
     charges.put(attempt.scope().as_tenant().unwrap_or_default(), &charge).await?;
     let mut response = json_response(StatusCode::CREATED, &charge)?;
-    let location = format!("/charges/{}", charge.id).parse().map_err(Error::from)?;
+    let location = format!("/charges/{}", charge.id).parse()?;
     response.headers_mut().insert(header::LOCATION, location);
     Ok(response)
 }

@@ -11,7 +11,8 @@
 //! | `IDEMPOTENCY_NAMESPACE` | this deployment's name |
 //! | `CHARGES_TABLE` | table of the charges |
 //! | `PAYMENT_PROVIDER_URL` | where the payment provider is |
-//! | `ON_ABANDONED` | `rerun` (default), or `reject` for a provider without idempotency keys |
+//! | `ON_ABANDONED` | `rerun` (default); `probe` asks the provider what became of a lost attempt's charge; `reject` is for a provider that can neither |
+//! | `IN_FLIGHT` | what a duplicate gets while the charge is being made: `conflict` (default): 409; `wait`: the result, after 5 s at most; `accepted`: 202 and where to ask |
 
 mod charge;
 mod charges;

@@ -7,10 +7,10 @@ use lambda_idempotency::{
     Attempt,
     http::{Classify, Failure, Problem, ProblemType},
 };
-use reqwest::{StatusCode, Url, redirect::Policy};
+use reqwest::{RequestBuilder, Response, StatusCode, Url, redirect::Policy};
 use serde::Deserialize;
 
-use crate::charge::NewCharge;
+use crate::charge::{Amount, Charge, Currency, Customer, NewCharge};
 
 /// The longest wait for the provider where the platform sets no nearer limit.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
@@ -30,6 +30,25 @@ pub(crate) enum Charged {
     Succeeded { transaction: String },
     /// It refused the card, and will again under this key.
     Declined { code: String },
+}
+
+/// What the provider knows about a key.
+pub(crate) enum Found {
+    /// The charge that was made.
+    Charge(Charge),
+    /// No charge was made.
+    Nothing,
+    /// A request with this key is at work.
+    InProgress,
+}
+
+/// A charge as the provider tells it, and more that is not needed here.
+#[derive(Deserialize)]
+struct ChargeMade {
+    id: String,
+    amount: Amount,
+    currency: Currency,
+    customer: Customer,
 }
 
 #[derive(Deserialize)]
@@ -92,25 +111,9 @@ impl Provider {
     ///
     /// [`ProviderError`] says whether a charge may have been made.
     pub(crate) async fn charge(&self, charge: &NewCharge, attempt: &Attempt) -> Result<Charged, ProviderError> {
-        let wait = match attempt.remaining() {
-            // The deadline has passed: a local host without deadlines.
-            Duration::ZERO => LONGEST_WAIT,
-            remaining if remaining <= RESERVE => return Err(ProviderError::NoTime),
-            remaining => (remaining - RESERVE).min(LONGEST_WAIT),
-        };
-        let response = self
-            .http
-            .post(self.charges.clone())
-            .timeout(wait)
-            .header("Idempotency-Key", attempt.key().as_str())
-            .header("Stripe-Account", attempt.scope().as_tenant().unwrap_or_default())
-            .json(charge)
-            .send()
-            .await
-            .map_err(|error| match error.is_connect() || error.is_builder() {
-                true => ProviderError::Unreachable(error),
-                false => ProviderError::NoAnswer(error),
-            })?;
+        let request =
+            self.http.post(self.charges.clone()).header("Idempotency-Key", attempt.key().as_str()).json(charge);
+        let response = send(request, attempt).await?;
         match response.status() {
             status if status.is_success() => {
                 let Transaction { id } = response.json().await.map_err(ProviderError::NoAnswer)?;
@@ -134,6 +137,45 @@ impl Provider {
             status => Err(ProviderError::Failed(status)),
         }
     }
+
+    /// Asks for the charge that was made under the attempt's key.
+    ///
+    /// # Errors
+    ///
+    /// When the provider does not say.
+    pub(crate) async fn find(&self, attempt: &Attempt) -> Result<Found, ProviderError> {
+        let mut url = self.charges.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.extend(["by-key", attempt.key().as_str()]);
+        }
+        let response = send(self.http.get(url), attempt).await?;
+        match response.status() {
+            StatusCode::OK => {
+                let ChargeMade { id, amount, currency, customer } =
+                    response.json().await.map_err(ProviderError::NoAnswer)?;
+                Ok(Found::Charge(Charge { id, asked: NewCharge { amount, currency, customer } }))
+            }
+            StatusCode::NOT_FOUND => Ok(Found::Nothing),
+            StatusCode::CONFLICT => Ok(Found::InProgress),
+            status => Err(ProviderError::Failed(status)),
+        }
+    }
+}
+
+/// Sends a request for the tenant's account, within what is left of the invocation.
+async fn send(request: RequestBuilder, attempt: &Attempt) -> Result<Response, ProviderError> {
+    let wait = match attempt.remaining() {
+        // The deadline has passed: a local host without deadlines.
+        Duration::ZERO => LONGEST_WAIT,
+        remaining if remaining <= RESERVE => return Err(ProviderError::NoTime),
+        remaining => (remaining - RESERVE).min(LONGEST_WAIT),
+    };
+    let account = attempt.scope().as_tenant().unwrap_or_default();
+    let sent = request.timeout(wait).header("Stripe-Account", account).send().await;
+    sent.map_err(|error| match error.is_connect() || error.is_builder() {
+        true => ProviderError::Unreachable(error),
+        false => ProviderError::NoAnswer(error),
+    })
 }
 
 impl Classify for ProviderError {

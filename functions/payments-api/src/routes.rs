@@ -21,6 +21,10 @@ pub(crate) async fn route(app: &App, request: Request) -> Result<Reply, Error> {
         (_, Some("")) => method_not_allowed("POST"),
         (method, Some(rest)) => match rest.strip_prefix('/').filter(|id| !id.is_empty() && !id.contains('/')) {
             Some(id) if method == Method::GET => show_charge(&app.charges, &request, id).await,
+            // The status resource of a charge that is being made.
+            None if method == Method::GET && rest.starts_with("/idempotency/create-charge/") => {
+                create_charge(&app.idempotency, &app.provider, &app.charges, request).await
+            }
             Some(_) => method_not_allowed("GET"),
             None => not_found(),
         },

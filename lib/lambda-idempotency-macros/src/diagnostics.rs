@@ -83,8 +83,9 @@ pub(crate) const TWO_ATTEMPTS: &str = "a handler has one `Attempt`";
 pub(crate) const NO_RESULT: &str =
     "an idempotent handler returns `Result<R, E>`: the error says what became of the effect (see `Classify`)";
 
-pub(crate) const PROBE_OF_WHAT: &str = "say whom to ask about a lost attempt: `on_abandoned = probe(find_charge)`, an async function of the `Attempt` that gives \
-     `Result<Probed<R>, Error>`; a closure may use the handler's references: `probe(|attempt| provider.find(attempt))`";
+pub(crate) const PROBE_OF_WHAT: &str = "say whom to ask about a lost attempt: `on_abandoned = probe(find_charge)`, an async function of the `Attempt` and the \
+     `Request` that gives `Result<Probed<R>, Error>`; a closure may use the handler's references: \
+     `probe(|attempt, request| provider.find(attempt, request))`";
 
 pub(crate) const TWO_PROBES: &str = "`on_abandoned = probe(…)` names a probe already";
 

@@ -21,7 +21,7 @@ use proc_macro::TokenStream;
 /// | `operation = "create-charge"` | The operation's name. Mandatory, and a literal, so that renaming code never changes the identity of keys in flight. |
 /// | `version = 1` | The operation's version. Mandatory. Raise it when the meaning of a request changes. |
 /// | `scope = …` | Whose keys a request uses. Mandatory: `jwt_claim("sub")`, `authorizer("tenantId")`, `api_key_id()`, `header("x-tenant-id")`, `none`, or any expression that is a `ScopeSource`. |
-/// | `on_abandoned = …` | What happens after a lost attempt: `rerun` (default), `reject`, `probe(f)`, or any expression that is an `OnAbandoned`. `f` is an async function or closure of the `Attempt` that asks the outside world whether the effect happened (`Result<Probed<R>, Error>`); it may use the handler's references. |
+/// | `on_abandoned = …` | What happens after a lost attempt: `rerun` (default), `reject`, `probe(f)`, or any expression that is an `OnAbandoned`. `f` is an async function or closure of the `Attempt` and the `Request` that asks the outside world whether the effect happened (`Result<Probed<R>, Error>`); it may use the handler's references. |
 /// | `probe = f` | The same function, where `on_abandoned` is an expression. |
 /// | `in_flight = …` | What a duplicate gets while the first request is carried out: `conflict` (default), `wait(max)`, `accepted`, or any expression that is an `InFlight`. |
 /// | `retain = [2xx, 4xx]` | Which status classes are stored and replayed; all if not said. After a response of another class the next request runs, so leave a class out only if nothing happened then. |

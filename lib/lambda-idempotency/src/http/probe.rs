@@ -3,7 +3,7 @@
 use std::future::{Ready, ready};
 
 use idempotency_core::Attempt;
-use lambda_http::Error;
+use lambda_http::{Error, Request};
 
 use super::Reply;
 
@@ -24,6 +24,6 @@ pub enum Probed<R> {
 }
 
 /// The probe of an operation that has none: nobody can say.
-pub(super) fn nobody_can_say(_: Attempt) -> Ready<Result<Probed<Reply>, Error>> {
+pub(super) fn nobody_can_say(_: Attempt, _: Request) -> Ready<Result<Probed<Reply>, Error>> {
     ready(Ok(Probed::Unknown))
 }

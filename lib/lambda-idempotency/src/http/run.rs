@@ -2,7 +2,7 @@
 
 use std::{future::Future, time::Duration};
 
-use idempotency_core::{Attempt, Claim, ClaimError, Claimed, Completion, EpochMillis, Store};
+use idempotency_core::{Attempt, Claim, ClaimError, Claimed, Completion, EpochMillis, OnAbandoned, Store};
 use lambda_http::{Error, IntoResponse, Request, RequestExt};
 
 use super::{
@@ -62,8 +62,8 @@ where
 }
 
 /// As [`run()`], for an operation with [`OnAbandoned::Probe`](crate::OnAbandoned::Probe): after a lost attempt, `probe` asks
-/// the outside world whether its effect happened. It gets the attempt that would follow, whose keys are those of the lost one.
-/// An error of the probe is logged and counts as [`Probed::Unknown`].
+/// the outside world whether its effect happened. It gets the attempt that would follow, whose keys are those of the lost one,
+/// and the request, to compare what it finds with what was asked for. An error of the probe is logged and counts as [`Probed::Unknown`].
 ///
 /// Dropping the future while the probe runs changes nothing; for the rest see [`run()`].
 ///
@@ -76,9 +76,9 @@ where
 /// # let request = http::Request::post("/orders").header("idempotency-key", "k-1").body(Body::from("{}"))?;
 /// let operation = HttpOperation::new(Operation::declare("create-order", 1), scope::none()).on_abandoned(OnAbandoned::Probe);
 ///
-/// let probe = async |attempt: Attempt| {
-///     // Ask the order system for the order with `attempt.key()`.
-///     # let _ = attempt;
+/// let probe = async |attempt: Attempt, request: Request| {
+///     // Ask the order system for the order with `attempt.key()`; is it for what `request` asks for?
+///     # let _ = (attempt, request);
 ///     Ok(Probed::<String>::DidNotHappen)
 /// };
 /// let handler = async |_: Request, _: Attempt| Ok::<_, Error>("ordered");
@@ -95,7 +95,7 @@ pub async fn run_with_probe<S, A, T, P, Q, F, R, E>(
     operation: &HttpOperation,
     request: Request,
     extract: impl FnOnce(Request) -> Result<A, Rejection>,
-    probe: impl FnOnce(Attempt) -> P,
+    probe: impl FnOnce(Attempt, Request) -> P,
     handler: impl FnOnce(A, T) -> F,
 ) -> Result<Reply, Error>
 where
@@ -130,6 +130,7 @@ where
     };
     let location = |key| location(path(&request), operation.operation.name(), key);
     let location = (operation.in_flight == InFlight::Accepted).then(|| location(&claim_request.key));
+    let asked = (operation.policy.abandoned() == OnAbandoned::Probe).then(|| request.clone());
     let arguments = match extract(request) {
         Ok(arguments) => arguments,
         Err(rejection) => return Ok((*rejection).into()),
@@ -144,8 +145,10 @@ where
     }
     let mut claimed = engine.claim(&claim_request, &operation.policy).await;
     tracing::info!(operation = %claim_request.operation, outcome = name(&claimed), "idempotency");
-    if let Ok(Claimed::Abandoned(abandoned)) = claimed {
-        claimed = match probed(probe(abandoned.attempt().clone()).await) {
+    if let (Ok(Claimed::Abandoned(_)), Some(asked)) = (&claimed, asked)
+        && let Ok(Claimed::Abandoned(abandoned)) = claimed
+    {
+        claimed = match probed(probe(abandoned.attempt().clone(), asked).await) {
             Probed::Happened(response) => {
                 let response =
                     StoredResponse::new(Reply::converted(response).await.into_inner(), &operation.replayed_headers);
