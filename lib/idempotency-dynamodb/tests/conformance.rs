@@ -1,0 +1,66 @@
+//! Goal: the store keeps the store contract on every engine at hand, and when the network loses, refuses and repeats.
+//!
+//! Method: the testkit's conformance suite, on the embedded engine and, when `IDEMPOTENCY_TEST_ENDPOINT` is set, on that
+//! endpoint too (`tests/second-engine` sets it).
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests are tests")]
+
+use std::env;
+
+use aws_sdk_dynamodb::Client;
+use idempotency_dynamodb::{DynamoDbStore, client_from_env};
+use idempotency_testkit::{
+    FaultyTable,
+    dynamodb::{EmbeddedDynamoDb, client_for, create_idempotency_table},
+    fault_proxy::{Fault, Rule},
+    store_conformance::{Config, check},
+};
+use serde_json::json;
+use uuid::Uuid;
+
+/// The same calls on every engine, so that a failure on one is a difference between them.
+fn config() -> Config {
+    Config::default().cases(48)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_store_conforms_on_the_embedded_engine_and_on_the_endpoint_in_the_environment() {
+    let embedded = EmbeddedDynamoDb::start().await.unwrap();
+    conforms("embedded", embedded.client()).await;
+    if let Ok(endpoint) = env::var("IDEMPOTENCY_TEST_ENDPOINT") {
+        conforms(&endpoint, client(&endpoint).await).await;
+    }
+}
+
+/// In a table of its own, which is deleted whatever happens.
+async fn conforms(engine: &str, client: Client) {
+    let table = format!("idempotency-conformance-{}", Uuid::new_v4());
+    create_idempotency_table(&client, &table).await.unwrap();
+    let result = check(DynamoDbStore::new(client.clone(), &table), &config()).await;
+    client.delete_table().table_name(&table).send().await.unwrap();
+    println!("{engine}: {}", result.unwrap());
+}
+
+/// Local engines speak plain HTTP and take any credentials. AWS does not: then those of the environment are used.
+async fn client(endpoint: &str) -> Client {
+    if endpoint.starts_with("http://") {
+        return client_for(endpoint);
+    }
+    let config = client_from_env().await.config().to_builder().endpoint_url(endpoint);
+    Client::from_conf(config.build())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_store_conforms_even_if_every_eventually_consistent_read_misses_what_was_written() {
+    let table = FaultyTable::start().await.unwrap();
+    let eventual = Rule::any().when(|request| {
+        let read = ["GetItem", "BatchGetItem", "Query", "Scan"].contains(&request.operation.as_str());
+        read && request.body["ConsistentRead"] != true
+    });
+    table.proxy().inject(eventual.forever().fault(Fault::Answer { status: 200, body: json!({}) }));
+
+    let report =
+        check(DynamoDbStore::new(table.client(), FaultyTable::NAME), &Config::default().cases(8)).await.unwrap();
+
+    assert!(report.answers["parts read"] > 0, "{report}");
+}
