@@ -5,15 +5,15 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests are tests")]
 
-use std::env;
+use std::{env, time::Duration};
 
-use aws_sdk_dynamodb::Client;
-use idempotency_dynamodb::{DynamoDbStore, client_from_env};
+use aws_sdk_dynamodb::{Client, config::retry::RetryPartition};
+use idempotency_dynamodb::{DynamoDbStore, client_from_env, retries};
 use idempotency_testkit::{
     FaultyTable,
     dynamodb::{EmbeddedDynamoDb, client_for, create_idempotency_table},
     fault_proxy::{Fault, Rule},
-    store_conformance::{Config, check},
+    store_conformance::{Config, check, check_under_faults},
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -63,4 +63,23 @@ async fn the_store_conforms_even_if_every_eventually_consistent_read_misses_what
         check(DynamoDbStore::new(table.client(), FaultyTable::NAME), &Config::default().cases(8)).await.unwrap();
 
     assert!(report.answers["parts read"] > 0, "{report}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_told_and_stored_is_right_when_requests_are_lost_refused_repeated_and_late() {
+    let table = FaultyTable::start().await.unwrap();
+    let make_store = || {
+        // Production's number of attempts, with pauses as short as they get, and an allowance of retries for each store.
+        let retries = retries().with_initial_backoff(Duration::from_millis(1));
+        let config = table.client().config().to_builder().retry_config(retries);
+        let config = config.retry_partition(RetryPartition::new(Uuid::new_v4().to_string()));
+        DynamoDbStore::new(Client::from_conf(config.build()), FaultyTable::NAME)
+    };
+
+    let report = check_under_faults(table.proxy(), make_store, &Config::default().cases(48)).await.unwrap();
+
+    println!("{report}");
+    for kind in ["unknown", "throttled", "given up", "own record exists", "own record differs", "parts missing"] {
+        assert!(report.answers[kind] > 10, "{kind}: {report}");
+    }
 }

@@ -26,6 +26,9 @@
 //!   record. Many callers raise numbers on several keys: no change is lost.
 //!
 //! The store must answer: a call that fails is a failure of the check, whatever the error.
+//!
+//! [`check_under_faults`] is for stores on DynamoDB. It loses, refuses, repeats and delays their requests by a
+//! [`FaultProxy`](crate::fault_proxy::FaultProxy), with a reference that holds every state that may be stored then.
 
 mod call;
 mod check;
@@ -33,6 +36,7 @@ mod config;
 mod failure;
 mod keys;
 mod machine;
+mod plain;
 mod races;
 mod reference;
 mod repetition;
@@ -40,9 +44,11 @@ mod report;
 mod search;
 mod sequence;
 mod show;
+mod under_faults;
 mod values;
 
 pub use check::check;
 pub use config::Config;
 pub use failure::{FailedCall, FailedSequence, Nonconformance};
 pub use report::Report;
+pub use under_faults::check_under_faults;

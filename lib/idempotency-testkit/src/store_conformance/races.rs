@@ -3,10 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use idempotency_core::{
-    AttemptNumber, Epoch, EpochMillis, EpochSeconds, ExecutionId, Fingerprint, OwnerToken, Record, RecordKey, Status,
-    Store, StoreError, StoredResult,
-};
+use idempotency_core::{OwnerToken, Record, RecordKey, Store, StoreError, StoredResult};
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
@@ -14,6 +11,7 @@ use super::call::{Answer, Call};
 use super::config::Config;
 use super::failure::{FailedCall, Nonconformance, chain};
 use super::keys::{Keys, NAMES};
+use super::plain::plain_record;
 use super::report::Report;
 
 /// How often each race is run.
@@ -217,16 +215,6 @@ fn record(key: &RecordKey, caller: usize, epoch: i64) -> Record {
     let name = caller.to_string();
     let mut token = [0; 16];
     token.iter_mut().zip(name.bytes()).for_each(|(byte, digit)| *byte = digit);
-    Record {
-        key: key.clone(),
-        status: Status::InFlight,
-        owner: OwnerToken::from_bytes(token),
-        execution: ExecutionId::from_bytes([3; 16]),
-        epoch: Epoch::new(epoch),
-        attempt: AttemptNumber::FIRST,
-        lease_until: EpochMillis::new(1_700_000_013_000),
-        expires_at: EpochSeconds::new(4_000_000_000),
-        fingerprint: Fingerprint::from_bytes([4; 32]),
-        result: Some(StoredResult::Inline(Bytes::from(name))),
-    }
+    let record = plain_record(key.clone(), OwnerToken::from_bytes(token), epoch);
+    Record { result: Some(StoredResult::Inline(Bytes::from(name))), ..record }
 }

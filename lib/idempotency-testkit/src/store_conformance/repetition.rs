@@ -1,12 +1,10 @@
 //! A call whose first transmission was applied and whose reply was lost, sent again.
 
 use bytes::Bytes;
-use idempotency_core::{
-    AttemptNumber, Epoch, EpochMillis, EpochSeconds, ExecutionId, Fingerprint, OwnerToken, Parts, Record, RecordKey,
-    Status, StoredResult,
-};
+use idempotency_core::{Epoch, OwnerToken, Parts, Record, RecordKey, Status, StoredResult};
 
 use super::call::Call;
+use super::plain::plain_record;
 
 /// For every status and kind of result: an insert twice, a replace twice, parts twice. The second time, the caller must
 /// recognise its own record in the answer.
@@ -21,7 +19,8 @@ pub(super) fn sequences() -> impl Iterator<Item = Vec<Call>> {
 }
 
 fn sequence(status: Status, result: Option<StoredResult>) -> Vec<Call> {
-    let first = Record { status, result, ..record() };
+    let plain = plain_record(RecordKey::from_stored("a"), OwnerToken::from_bytes([1; 16]), 1);
+    let first = Record { status, result, ..plain };
     let second = Record { owner: OwnerToken::from_bytes([2; 16]), epoch: Epoch::new(2), ..first.clone() };
     let insert = Call::Insert(first.clone());
     let replace = Call::Replace { expected: first.version(), record: second.clone() };
@@ -30,19 +29,4 @@ fn sequence(status: Status, result: Option<StoredResult>) -> Vec<Call> {
     let put = Call::PutParts { key: key.clone(), owner, parts, expires_at };
     let get = Call::GetParts { key, owner, count: 2 };
     [insert, replace, put, get].into_iter().flat_map(|call| [call.clone(), call]).collect()
-}
-
-fn record() -> Record {
-    Record {
-        key: RecordKey::from_stored("a"),
-        status: Status::InFlight,
-        owner: OwnerToken::from_bytes([1; 16]),
-        execution: ExecutionId::from_bytes([3; 16]),
-        epoch: Epoch::new(1),
-        attempt: AttemptNumber::FIRST,
-        lease_until: EpochMillis::new(1_700_000_013_000),
-        expires_at: EpochSeconds::new(4_000_000_000),
-        fingerprint: Fingerprint::from_bytes([4; 32]),
-        result: None,
-    }
 }
