@@ -37,44 +37,71 @@ pub(super) async fn search<M: ReferenceStateMachine>(
     let strategy = M::sequential_strategy(1..=config.calls.max(1));
     for case in 0..config.cases {
         let mut tree = strategy.new_tree(&mut runner).map_err(Nonconformance::NotGenerated)?;
-        let Err(failed) = run_current(&tree, &mut run).await else { continue };
-        let shortest = shorten(&mut tree, failed, &mut run).await;
+        let (_, steps, begun) = tree.current();
+        let Err(failed) = run(steps.clone(), Progress(begun)).await else { continue };
+        let (steps, failed) = simplify::<M>(&mut tree, (steps, failed), &mut run).await;
+        let shortest = leave_out::<M>(steps, failed, &mut run).await;
         return Err(Nonconformance::Sequence(FailedSequence { found: Some((config.seed, case)), ..shortest }));
     }
     Ok(())
 }
 
-type Sequence<S, T> = (S, Vec<T>, Option<Arc<AtomicUsize>>);
+type Sequence<M> =
+    (<M as ReferenceStateMachine>::State, Vec<<M as ReferenceStateMachine>::Transition>, Option<Arc<AtomicUsize>>);
 
-async fn run_current<S, T>(
-    tree: &impl ValueTree<Value = Sequence<S, T>>,
-    run: &mut impl AsyncFnMut(Vec<T>, Progress) -> Result<(), FailedSequence>,
-) -> Result<(), FailedSequence> {
-    let (_, steps, begun) = tree.current();
-    run(steps, Progress(begun)).await
-}
-
-/// Leaves out and simplifies steps as long as the sequence still fails.
-async fn shorten<S, T>(
-    tree: &mut impl ValueTree<Value = Sequence<S, T>>,
-    failed: FailedSequence,
-    run: &mut impl AsyncFnMut(Vec<T>, Progress) -> Result<(), FailedSequence>,
-) -> FailedSequence {
-    let mut shortest = failed;
+/// Leaves out and simplifies steps, as proptest proposes, as long as the sequence still fails.
+async fn simplify<M: ReferenceStateMachine>(
+    tree: &mut impl ValueTree<Value = Sequence<M>>,
+    mut shortest: (Vec<M::Transition>, FailedSequence),
+    run: &mut impl AsyncFnMut(Vec<M::Transition>, Progress) -> Result<(), FailedSequence>,
+) -> (Vec<M::Transition>, FailedSequence) {
     let mut changed = tree.simplify();
     for _ in 0..SHORTENING_RUNS {
         if !changed {
             break;
         }
-        changed = match run_current(tree, run).await {
+        let (_, steps, begun) = tree.current();
+        changed = match run(steps.clone(), Progress(begun)).await {
             Err(failed) => {
-                shortest = failed;
+                shortest = (steps, failed);
                 tree.simplify()
             }
             Ok(()) => tree.complicate(),
         };
     }
     shortest
+}
+
+/// Leaves out single steps once more: proptest does it before it simplifies, and simple steps need fewer others.
+async fn leave_out<M: ReferenceStateMachine>(
+    mut steps: Vec<M::Transition>,
+    mut shortest: FailedSequence,
+    run: &mut impl AsyncFnMut(Vec<M::Transition>, Progress) -> Result<(), FailedSequence>,
+) -> FailedSequence {
+    for index in (0..steps.len()).rev() {
+        let mut fewer = steps.clone();
+        fewer.remove(index);
+        if is_possible::<M>(&fewer)
+            && let Err(failed) = run(fewer.clone(), Progress::default()).await
+        {
+            (steps, shortest) = (fewer, failed);
+        }
+    }
+    shortest
+}
+
+/// Whether the preconditions still hold.
+fn is_possible<M: ReferenceStateMachine>(steps: &[M::Transition]) -> bool {
+    let mut runner = TestRunner::deterministic();
+    let Ok(start) = M::init_state().new_tree(&mut runner) else { return false };
+    let mut state = start.current();
+    for step in steps {
+        if !M::preconditions(&state, step) {
+            return false;
+        }
+        state = M::apply(state, step);
+    }
+    true
 }
 
 /// The same numbers on every machine.

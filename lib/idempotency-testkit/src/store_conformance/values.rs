@@ -26,7 +26,7 @@ pub(super) fn status() -> impl Strategy<Value = Status> {
     select(vec![Status::InFlight, Status::Released, Status::Completed, Status::Failed])
 }
 
-/// So few that calls meet. The two that differ by one have no different neighbour as a 64-bit floating-point number.
+/// So few that calls meet.
 pub(super) fn epoch() -> impl Strategy<Value = Epoch> {
     let values = vec![0, 1, -1, 1_700_000_000_000, i64::MAX - 1, i64::MAX, i64::MIN];
     select(values).prop_map(Epoch::new)

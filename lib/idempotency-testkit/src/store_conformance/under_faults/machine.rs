@@ -31,11 +31,11 @@ pub(super) enum Step {
     Look(RecordKey),
 }
 
-/// What the steps are made from: the reference as if everything were applied at once.
+/// What is probably stored, to make steps from that do something. What may be stored is `Records`' question.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Planned {
     reference: Reference,
-    late: usize,
+    late: Vec<Call>,
 }
 
 #[derive(Debug)]
@@ -56,10 +56,10 @@ impl ReferenceStateMachine for FaultyMachine {
             (8, faulty.prop_map(|(call, transmissions)| Step::Call(call, transmissions)).boxed()),
             (3, key().prop_map(Step::Look).boxed()),
         ];
-        if state.late > 0 {
+        if !state.late.is_empty() {
             steps.push((2, Just(Step::Arrive).boxed()));
         }
-        if state.late < LATE {
+        if state.late.len() < LATE {
             steps.push((2, late(calls).boxed()));
         }
         Union::new_weighted(steps).boxed()
@@ -67,12 +67,15 @@ impl ReferenceStateMachine for FaultyMachine {
 
     fn apply(mut state: Planned, step: &Step) -> Planned {
         match step {
-            Step::Call(call, _) => drop(state.reference.answer(call)),
+            Step::Call(call, transmissions) if is_applied(transmissions) => drop(state.reference.answer(call)),
+            // Parts that were tried stay the owner's parts.
+            Step::Call(call @ Call::PutParts { .. }, _) => drop(state.reference.answer(call)),
+            Step::Call(call, _) => state.reference.last = Some(call.clone()),
             Step::Late(call) => {
-                state.reference.answer(call);
-                state.late += 1;
+                state.late.push(call.clone());
+                state.reference.last = Some(call.clone());
             }
-            Step::Arrive => state.late = 0,
+            Step::Arrive => state.late.drain(..).for_each(|call| drop(state.reference.answer(&call))),
             Step::Look(_) => {}
         }
         state
@@ -81,10 +84,15 @@ impl ReferenceStateMachine for FaultyMachine {
     fn preconditions(state: &Planned, step: &Step) -> bool {
         match step {
             Step::Call(call, _) => state.reference.allows(call),
-            Step::Late(_) => state.late < LATE,
+            Step::Late(_) => state.late.len() < LATE,
             Step::Arrive | Step::Look(_) => true,
         }
     }
+}
+
+/// Whether one transmission is applied, by a client that goes on after every fault.
+fn is_applied(transmissions: &[Transmission]) -> bool {
+    transmissions.len() < TRANSMISSIONS || transmissions.iter().any(|transmission| transmission.is_applied())
 }
 
 /// A call on a record; parts are sent many at a time, and holding one says nothing of the others.
