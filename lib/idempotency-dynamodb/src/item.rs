@@ -181,7 +181,8 @@ mod tests {
 
     #[test]
     fn a_record_survives_the_way_into_an_item_and_back() {
-        let parts = Parts { count: 2, length: 400_000, sha256: [9; 32] };
+        // All 64 bits of a length are read back.
+        let parts = Parts { count: 2, length: u64::MAX, sha256: [9; 32] };
         let results =
             [None, Some(StoredResult::Inline(Bytes::from_static(b"\0done"))), Some(StoredResult::Parts(parts))];
         for result in results {

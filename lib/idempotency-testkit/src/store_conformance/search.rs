@@ -11,7 +11,7 @@ use super::config::Config;
 use super::failure::{FailedSequence, Nonconformance};
 
 /// So many runs may be spent on making a failing sequence shorter; engines can be slow.
-const SHORTENING_RUNS: usize = 2_000;
+const SHORTENING_RUNS: usize = 400;
 
 /// Counts the steps that a run has begun, for proptest to drop those that it never came to.
 #[derive(Debug, Default)]

@@ -37,12 +37,13 @@ pub(super) fn version() -> impl Strategy<Value = Version> {
 }
 
 pub(super) fn expires_at() -> impl Strategy<Value = EpochSeconds> {
-    prop_oneof![Just(NOT_EXPIRED), NOT_EXPIRED..i64::MAX, Just(i64::MAX)].prop_map(EpochSeconds::new)
+    prop_oneof![Just(NOT_EXPIRED), (NOT_EXPIRED..i64::MAX).no_shrink(), Just(i64::MAX)].prop_map(EpochSeconds::new)
 }
 
 fn lease_until() -> impl Strategy<Value = EpochMillis> {
     let near = 1_700_000_000_000..1_800_000_000_000_i64;
-    prop_oneof![Just(0), near, num::i64::ANY, Just(i64::MIN), Just(i64::MAX)].prop_map(EpochMillis::new)
+    prop_oneof![Just(0), near.no_shrink(), num::i64::ANY.no_shrink(), Just(i64::MIN), Just(i64::MAX)]
+        .prop_map(EpochMillis::new)
 }
 
 fn attempt() -> impl Strategy<Value = AttemptNumber> {
@@ -67,9 +68,9 @@ pub(super) fn record(key: impl Strategy<Value = RecordKey>) -> impl Strategy<Val
     )
 }
 
-/// Bits that differ from place to place. They come from one number, so that a failing record shrinks in a few steps.
+/// Bits that differ from place to place. They, and other numbers whose size tells nothing, do not shrink: each step is a run.
 fn bits<const N: usize>() -> impl Strategy<Value = [u8; N]> {
-    num::u64::ANY.prop_map(|seed| {
+    num::u64::ANY.no_shrink().prop_map(|seed| {
         let mut noise = noise(seed);
         [(); N].map(|()| noise.next().unwrap_or_default())
     })
@@ -78,7 +79,7 @@ fn bits<const N: usize>() -> impl Strategy<Value = [u8; N]> {
 fn result() -> impl Strategy<Value = Option<StoredResult>> {
     let inline = prop_oneof![20 => 0..200_usize, 1 => Just(StoredResult::MAX_INLINE)];
     let count = prop_oneof![1..20_u32, Just(u32::MAX)];
-    let length = prop_oneof![1..10_000_000_u64, Just(u64::MAX)];
+    let length = prop_oneof![(1..10_000_000_u64).no_shrink(), Just(u64::MAX)];
     let parts = (count, length, bits());
     prop_oneof![
         2 => Just(None),
@@ -97,7 +98,7 @@ pub(super) fn parts() -> impl Strategy<Value = Vec<Bytes>> {
 }
 
 fn bytes(length: impl Strategy<Value = usize>) -> impl Strategy<Value = Bytes> {
-    (length, num::u64::ANY).prop_map(|(length, seed)| noise(seed).take(length).collect::<Vec<u8>>().into())
+    (length, num::u64::ANY.no_shrink()).prop_map(|(length, seed)| noise(seed).take(length).collect::<Vec<u8>>().into())
 }
 
 /// Bytes among which a cut, a shift or a mix is seen (xorshift).
