@@ -153,6 +153,13 @@ impl<S: Store> Run<'_, S> {
     }
 }
 
+/// A sequence that failed leaves nothing waiting in the proxy.
+impl<S> Drop for Run<'_, S> {
+    fn drop(&mut self) {
+        self.held.open();
+    }
+}
+
 fn is_record_write(call: &Call) -> bool {
     matches!(call, Call::Insert(_) | Call::Replace { .. })
 }
