@@ -90,7 +90,7 @@ impl Store for MemoryStore {
         count: u32,
         _within: Duration,
     ) -> Result<Option<Vec<Bytes>>, StoreError> {
-        let parts = self.tables().parts.get(&(key.clone(), owner)).cloned();
-        Ok(parts.filter(|parts| parts.len() == count as usize))
+        let parts = self.tables().parts.get(&(key.clone(), owner)).cloned().unwrap_or_default();
+        Ok(parts.get(..count as usize).map(<[Bytes]>::to_vec))
     }
 }

@@ -24,3 +24,15 @@ pub struct Parts {
     /// SHA-256 of all parts together.
     pub sha256: [u8; 32],
 }
+
+impl StoredResult {
+    /// The largest encoded result that stands in the record itself, in bytes. The limit keeps replays cheap: each is billed
+    /// by the record's size.
+    pub const MAX_INLINE: usize = 32 * 1024;
+}
+
+impl Parts {
+    /// The largest part, in bytes. DynamoDB's limit for an item is 400 KB, names and keys included ("Service, account, and
+    /// table quotas in Amazon DynamoDB").
+    pub const MAX_SIZE: usize = 350 * 1024;
+}

@@ -78,6 +78,11 @@ impl StoreError {
 /// store answers [`StoreError::Unknown`] by then. Repeating a call, which a store may do by itself, is safe: the caller
 /// recognises its own token in the answer.
 ///
+/// A store carries every value of every field: all 64 bits of an epoch or a time, before 1970 too, an inline result of 0 to
+/// [`StoredResult::MAX_INLINE`](crate::StoredResult::MAX_INLINE) bytes, parts of 0 to [`Parts::MAX_SIZE`](crate::Parts::MAX_SIZE).
+/// A record that has expired may vanish at any time; until then it is shown as it is, for expiry is not the store's question.
+/// The testkit's `store_conformance` checks a store against all this.
+///
 /// Dropping a future returned by a method is like a lost reply: the write may or may not happen.
 pub trait Store: Send + Sync + 'static {
     /// Writes `record` if no record has its key.
@@ -118,7 +123,8 @@ pub trait Store: Send + Sync + 'static {
     fn get(&self, key: &RecordKey, within: Duration)
     -> impl Future<Output = Result<Option<Record>, StoreError>> + Send;
 
-    /// Stores the parts of a result beside the record `key`, under `owner`, so that two owners never mix.
+    /// Stores the parts of a result beside the record `key`, under `owner`, so that two owners never mix. No record has to be
+    /// there. An owner has one result, so a second call with the same key and owner has the same parts.
     ///
     /// Ok: all parts are stored, until `expires_at`.
     ///
@@ -134,7 +140,7 @@ pub trait Store: Send + Sync + 'static {
         within: Duration,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Reads `count` parts in their order; `None` when one is missing. Writes nothing.
+    /// Reads the first `count` parts in their order; `None` when one is missing. Writes nothing.
     ///
     /// # Errors
     ///

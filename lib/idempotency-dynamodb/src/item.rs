@@ -1,6 +1,6 @@
 //! The stored layout: one record, one item.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, str::FromStr};
 
 use aws_sdk_dynamodb::{primitives::Blob, types::AttributeValue};
 use bytes::Bytes;
@@ -90,18 +90,17 @@ fn result_value(result: &StoredResult) -> AttributeValue {
 /// never treated as absent.
 pub fn record_from_item(item: &HashMap<String, AttributeValue>) -> Result<Record, RecordError> {
     let fields = Fields(item);
-    let schema = fields.integer(attribute::SCHEMA)?;
+    let schema: i64 = fields.integer(attribute::SCHEMA)?;
     if schema != i64::from(SCHEMA) {
         return Err(RecordError::UnknownSchema { found: schema });
     }
-    let attempt = u32::try_from(fields.integer(attribute::ATTEMPT)?);
     Ok(Record {
         key: RecordKey::from_stored(fields.text(attribute::PK)?),
         status: Status::from_stored(fields.text(attribute::STATUS)?)?,
         owner: OwnerToken::from_bytes(fields.bytes(attribute::OWNER)?),
         execution: ExecutionId::from_bytes(fields.bytes(attribute::EXECUTION)?),
         epoch: Epoch::new(fields.integer(attribute::EPOCH)?),
-        attempt: AttemptNumber::new(attempt.map_err(|_| RecordError::Invalid { attribute: attribute::ATTEMPT })?),
+        attempt: AttemptNumber::new(fields.integer(attribute::ATTEMPT)?),
         lease_until: EpochMillis::new(fields.integer(attribute::LEASE_UNTIL)?),
         expires_at: EpochSeconds::new(fields.integer(attribute::EXPIRES_AT)?),
         fingerprint: Fingerprint::from_bytes(fields.bytes(attribute::FINGERPRINT)?),
@@ -110,18 +109,17 @@ pub fn record_from_item(item: &HashMap<String, AttributeValue>) -> Result<Record
 }
 
 fn stored_result(value: &AttributeValue) -> Result<StoredResult, RecordError> {
-    const INVALID: RecordError = RecordError::Invalid { attribute: attribute::RESULT };
     match value {
         AttributeValue::B(encoded) => Ok(StoredResult::Inline(Bytes::copy_from_slice(encoded.as_ref()))),
         AttributeValue::M(pointer) => {
             let fields = Fields(pointer);
             Ok(StoredResult::Parts(Parts {
-                count: fields.integer("count")?.try_into().map_err(|_| INVALID)?,
-                length: fields.integer("length")?.try_into().map_err(|_| INVALID)?,
+                count: fields.integer("count")?,
+                length: fields.integer("length")?,
                 sha256: fields.bytes("sha256")?,
             }))
         }
-        _ => Err(INVALID),
+        _ => Err(RecordError::Invalid { attribute: attribute::RESULT }),
     }
 }
 
@@ -150,7 +148,8 @@ impl<'a> Fields<'a> {
         Ok(text)
     }
 
-    fn integer(&self, attribute: &'static str) -> Result<i64, RecordError> {
+    /// An integer that fits into `T`; which number a store carries is decided by the record's types alone.
+    fn integer<T: FromStr>(&self, attribute: &'static str) -> Result<T, RecordError> {
         let digits = self.get(attribute)?.as_n().map_err(|_| RecordError::Invalid { attribute })?;
         digits.parse().map_err(|_| RecordError::Invalid { attribute })
     }
@@ -182,7 +181,8 @@ mod tests {
 
     #[test]
     fn a_record_survives_the_way_into_an_item_and_back() {
-        let parts = Parts { count: 2, length: 400_000, sha256: [9; 32] };
+        // All 64 bits of a length are read back.
+        let parts = Parts { count: 2, length: u64::MAX, sha256: [9; 32] };
         let results =
             [None, Some(StoredResult::Inline(Bytes::from_static(b"\0done"))), Some(StoredResult::Parts(parts))];
         for result in results {

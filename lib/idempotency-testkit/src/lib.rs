@@ -7,6 +7,7 @@
 //! | [`lambda`] | Lambda: real function binaries as processes, which can be killed, frozen and outlived |
 //! | [`http_front`] | an API Gateway HTTP API in front of a function |
 //! | [`payment_provider`] | a payment provider with Stripe's idempotency contract, and its ledger |
+//! | `store_conformance` | (feature `store-conformance`) nothing: it checks a store against its contract |
 //!
 //! Nothing is mocked in between. A function is the binary that is deployed; it speaks the Lambda Runtime
 //! API to its host and DynamoDB's protocol to its table. So a test can ask the question that counts: after
@@ -74,6 +75,8 @@ pub mod fault_proxy;
 pub mod http_front;
 pub mod lambda;
 pub mod payment_provider;
+#[cfg(feature = "store-conformance")]
+pub mod store_conformance;
 
 pub use eventually::{NotInTime, eventually};
 pub use faulty_table::{FaultyTable, FaultyTableError};

@@ -14,6 +14,8 @@ use idempotency_testkit::dynamodb::{EmbeddedDynamoDb, client_for, create_table};
 use idempotency_testkit::eventually;
 use idempotency_testkit::fault_proxy::{Fault, FaultProxy, Gate, Rule};
 use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 
 type PutResult = Result<PutItemOutput, SdkError<PutItemError>>;
@@ -127,6 +129,38 @@ async fn drop_after_applies_and_closes_the_connection_also_on_a_used_connection(
     assert!(matches!(error, SdkError::DispatchFailure(_)), "{error:?}");
     assert!(setup.is_there("1").await);
     assert_eq!(setup.proxy.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_reset_before_or_after_is_a_lost_reply_too() {
+    let setup = Setup::new().await;
+    setup.proxy.inject(Rule::on("PutItem").fault(Fault::ResetBefore));
+    setup.proxy.inject(Rule::on("PutItem").nth(2).fault(Fault::ResetAfter));
+
+    for id in ["1", "2"] {
+        let error = setup.put(id).await.unwrap_err();
+        assert!(matches!(error, SdkError::DispatchFailure(_)), "{error:?}");
+    }
+
+    assert!(!setup.is_there("1").await);
+    assert!(setup.is_there("2").await);
+    assert_eq!(setup.proxy.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn a_drop_ends_the_connection_in_order_and_a_reset_does_not() {
+    let setup = Setup::new().await;
+    let address = setup.proxy.endpoint_url().trim_start_matches("http://").to_owned();
+    let mut ends = Vec::new();
+    for fault in [Fault::DropBefore, Fault::DropAfter, Fault::ResetBefore, Fault::ResetAfter] {
+        setup.proxy.inject(Rule::any().fault(fault));
+        let mut stream = TcpStream::connect(&address).await.unwrap();
+        stream.write_all(b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}").await.unwrap();
+        ends.push(stream.read(&mut [0; 1]).await.map_err(|error| error.kind()));
+    }
+
+    let reset = Err(std::io::ErrorKind::ConnectionReset);
+    assert_eq!(ends, [Ok(0), Ok(0), reset, reset]);
 }
 
 #[tokio::test]

@@ -8,14 +8,6 @@ use sha2::{Digest, Sha256};
 use super::{ClaimError, Engine};
 use crate::{CodecError, OwnerToken, Parts, Record, Status, Store, StoredResult, codec};
 
-/// Encoded results up to this size stand in the record itself. The limit keeps replays cheap: each is billed by the
-/// record's size.
-const INLINE_LIMIT: usize = 32 * 1024;
-
-/// The size of a part. DynamoDB's limit for an item is 400 KB, names and keys included ("Service, account, and table
-/// quotas in Amazon DynamoDB").
-const PART_SIZE: usize = 350 * 1024;
-
 /// The result of an operation, to be stored and replayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
@@ -65,12 +57,12 @@ impl<S: Store> Engine<S> {
     /// the record, so an error here only reduces the result.
     pub(super) async fn prepare(&self, record: &Record, outcome: &Outcome, within: Duration) -> Option<StoredResult> {
         let encoded = codec::encode(&outcome.body);
-        if encoded.len() <= INLINE_LIMIT {
+        if encoded.len() <= StoredResult::MAX_INLINE {
             return Some(StoredResult::Inline(encoded));
         }
         let parts: Vec<Bytes> = (0..encoded.len())
-            .step_by(PART_SIZE)
-            .map(|start| encoded.slice(start..encoded.len().min(start + PART_SIZE)))
+            .step_by(Parts::MAX_SIZE)
+            .map(|start| encoded.slice(start..encoded.len().min(start + Parts::MAX_SIZE)))
             .collect();
         let pointer = Parts {
             count: u32::try_from(parts.len()).ok()?,
@@ -86,7 +78,7 @@ impl<S: Store> Engine<S> {
                     "the result's parts could not be stored, replays will lack the body"
                 );
                 let reduced = codec::encode(outcome.reduced.as_ref()?);
-                (reduced.len() <= INLINE_LIMIT).then_some(StoredResult::Inline(reduced))
+                (reduced.len() <= StoredResult::MAX_INLINE).then_some(StoredResult::Inline(reduced))
             }
         }
     }

@@ -20,6 +20,15 @@ use crate::locked::lock;
 
 pub(super) type Answer = Response<Full<Bytes>>;
 
+/// Makes hyper end the connection without writing an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Unanswered {
+    #[error("closed without an answer")]
+    Closed,
+    #[error("reset without an answer")]
+    Reset,
+}
+
 /// What the proxy's handle and its connections share.
 #[derive(Debug)]
 pub(super) struct Shared {
@@ -30,54 +39,59 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// Carries one request through. `None` means: close the connection without an answer.
-    pub(super) async fn carry(&self, parts: Parts, body: Bytes) -> Option<Answer> {
+    /// Carries one request through.
+    pub(super) async fn carry(&self, parts: Parts, body: Bytes) -> Result<Answer, Unanswered> {
         let request = ProxiedRequest::read(&parts, &body);
         let fault = pick(&mut lock(&self.rules), &request);
         let id = self.log.arrived(request, fault.clone());
         let answer = match fault {
-            None => Some(self.forward(parts, body).await),
+            None => Ok(self.forward(parts, body).await),
             Some(fault) => self.carry_with(fault, parts, body).await,
         };
-        if let Some(answer) = &answer {
+        if let Ok(answer) = &answer {
             self.log.answered(id, answer.status().as_u16());
         }
         answer
     }
 
-    async fn carry_with(&self, fault: Fault, parts: Parts, body: Bytes) -> Option<Answer> {
+    async fn carry_with(&self, fault: Fault, parts: Parts, body: Bytes) -> Result<Answer, Unanswered> {
         match fault {
-            Fault::DropBefore => None,
+            Fault::DropBefore => Err(Unanswered::Closed),
             Fault::DropAfter => {
                 self.forward(parts, body).await;
-                None
+                Err(Unanswered::Closed)
             }
-            Fault::ErrorBefore => Some(internal_server_error()),
+            Fault::ResetBefore => Err(Unanswered::Reset),
+            Fault::ResetAfter => {
+                self.forward(parts, body).await;
+                Err(Unanswered::Reset)
+            }
+            Fault::ErrorBefore => Ok(internal_server_error()),
             Fault::ErrorAfter => {
                 self.forward(parts, body).await;
-                Some(internal_server_error())
+                Ok(internal_server_error())
             }
-            Fault::Throttle => Some(throttled()),
+            Fault::Throttle => Ok(throttled()),
             Fault::Answer { status, body } => {
-                Some(json_answer(StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), &body))
+                Ok(json_answer(StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), &body))
             }
             Fault::Slow(delay) => {
                 tokio::time::sleep(delay).await;
-                Some(self.forward(parts, body).await)
+                Ok(self.forward(parts, body).await)
             }
             Fault::SlowAfter(delay) => {
                 let answer = self.forward(parts, body).await;
                 tokio::time::sleep(delay).await;
-                Some(answer)
+                Ok(answer)
             }
             Fault::Hold(gate) => {
                 gate.pass().await;
-                Some(self.forward(parts, body).await)
+                Ok(self.forward(parts, body).await)
             }
             Fault::HoldAfter(gate) => {
                 let answer = self.forward(parts, body).await;
                 gate.pass().await;
-                Some(answer)
+                Ok(answer)
             }
         }
     }

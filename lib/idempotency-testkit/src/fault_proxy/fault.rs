@@ -8,10 +8,15 @@ use super::Gate;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The connection closes without an answer. Not applied.
+    /// The connection closes without an answer, in the orderly way (FIN). Not applied.
     DropBefore,
-    /// The request is applied and its reply is lost: the connection closes without an answer.
+    /// The request is applied and its reply is lost: the connection closes without an answer, in the orderly way.
     DropAfter,
+    /// The connection is reset (RST), as by a load balancer that dies. Clients report it as another error than an orderly
+    /// close. Not applied.
+    ResetBefore,
+    /// The request is applied and its reply is lost: the connection is reset.
+    ResetAfter,
     /// `InternalServerError` (500). Not applied.
     ErrorBefore,
     /// The request is applied, and the answer is `InternalServerError` (500).

@@ -1,3 +1,4 @@
+use std::error::Error;
 use std::sync::{Arc, Mutex};
 
 use http::uri::{Authority, Scheme, Uri};
@@ -13,7 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::carry::Shared;
+use super::carry::{Shared, Unanswered};
 use super::log::RequestLog;
 use super::{FaultProxyError, RecordedRequest, Rule};
 use crate::listen::bind;
@@ -130,14 +131,14 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>, life: watch::Receiver<()>
     // Without it, small answers wait for the client's delayed acknowledgement (40 ms on Linux).
     let _ = stream.set_nodelay(true);
     let service = service_fn(|request| answer(request, Arc::clone(&shared), life.clone()));
-    // An error here is the client's disconnection or our own `Unanswered`: the connection is closed.
-    let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+    let mut connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+    // An error here is the client's disconnection or our own `Unanswered`: the connection ends.
+    let Err(error) = (&mut connection).await else { return };
+    if error.source().and_then(|source| source.downcast_ref()) == Some(&Unanswered::Reset) {
+        // The operating system then discards the connection instead of closing it.
+        let _ = connection.into_parts().io.into_inner().set_zero_linger();
+    }
 }
-
-/// Makes hyper close the connection without writing an answer.
-#[derive(Debug, thiserror::Error)]
-#[error("no answer")]
-struct Unanswered;
 
 async fn answer(
     request: Request<Incoming>,
@@ -145,16 +146,16 @@ async fn answer(
     mut life: watch::Receiver<()>,
 ) -> Result<Response<Full<Bytes>>, Unanswered> {
     let (parts, body) = request.into_parts();
-    let body = body.collect().await.map_err(|_| Unanswered)?.to_bytes();
+    let body = body.collect().await.map_err(|_| Unanswered::Closed)?.to_bytes();
     // A task of its own: hyper drops this future when the client disconnects, but a request that has
     // arrived goes on, as it would on its way through a network.
     let carried = tokio::spawn(async move {
         tokio::select! {
             answer = shared.carry(parts, body) => answer,
-            _ = life.changed() => None,
+            _ = life.changed() => Err(Unanswered::Closed),
         }
     });
-    carried.await.ok().flatten().ok_or(Unanswered)
+    carried.await.unwrap_or(Err(Unanswered::Closed))
 }
 
 #[cfg(test)]

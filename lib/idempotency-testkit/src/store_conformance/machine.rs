@@ -1,0 +1,105 @@
+//! Sequences of calls: mostly such that something happens.
+
+use idempotency_core::{Epoch, OwnerToken, Record, RecordKey, Version};
+use proptest::{prelude::*, sample::select, strategy::Union};
+use proptest_state_machine::ReferenceStateMachine;
+
+use super::{
+    call::Call,
+    reference::Reference,
+    values::{epoch, expires_at, key, owner, parts, record, status, version},
+};
+
+/// The reference as a state machine whose steps are calls.
+#[derive(Debug)]
+pub(super) struct Machine;
+
+impl ReferenceStateMachine for Machine {
+    type State = Reference;
+    type Transition = Call;
+
+    fn init_state() -> BoxedStrategy<Reference> {
+        Just(Reference::default()).boxed()
+    }
+
+    fn transitions(state: &Reference) -> BoxedStrategy<Call> {
+        calls(state)
+    }
+
+    fn apply(mut state: Reference, call: &Call) -> Reference {
+        state.answer(call);
+        state
+    }
+
+    fn preconditions(state: &Reference, call: &Call) -> bool {
+        state.allows(call)
+    }
+}
+
+/// The calls that are worth trying on what is stored.
+pub(super) fn calls(state: &Reference) -> BoxedStrategy<Call> {
+    let mut calls = vec![(4, record(key()).prop_map(Call::Insert).boxed()), (2, any_replace().boxed())];
+    calls.extend([(2, key().prop_map(Call::Get).boxed()), (2, put_parts(state)), (2, get_parts(state))]);
+    if !state.records.is_empty() {
+        calls.extend([(6, right_replace(state)), (4, wrong_replace(state))]);
+    }
+    if let Some(last) = &state.last {
+        calls.push((2, Just(last.clone()).boxed()));
+    }
+    Union::new_weighted(calls).boxed()
+}
+
+fn stored(state: &Reference) -> impl Strategy<Value = Record> + use<> {
+    select(state.records.values().cloned().collect::<Vec<_>>())
+}
+
+/// A replace of what is stored.
+fn right_replace(state: &Reference) -> BoxedStrategy<Call> {
+    let pairs = stored(state).prop_flat_map(|old| (Just(old.version()), record(Just(old.key))));
+    pairs.prop_map(|(expected, record)| Call::Replace { expected, record }).boxed()
+}
+
+/// A replace that expects another owner, status or epoch than what is stored, and may be right in the other two.
+fn wrong_replace(state: &Reference) -> BoxedStrategy<Call> {
+    let pairs = stored(state).prop_flat_map(|old| {
+        let right = old.version();
+        let wrong = prop_oneof![
+            owner().prop_map(move |owner| Version { owner, ..right }),
+            status().prop_map(move |status| Version { status, ..right }),
+            epoch().prop_map(move |epoch| Version { epoch, ..right }),
+            // A neighbour, which as a floating-point number may be the same.
+            Just(Version { epoch: Epoch::new(right.epoch.get() ^ 1), ..right }),
+        ];
+        (wrong, record(Just(old.key)))
+    });
+    pairs.prop_map(|(expected, record)| Call::Replace { expected, record }).boxed()
+}
+
+fn any_replace() -> impl Strategy<Value = Call> {
+    (version(), record(key())).prop_map(|(expected, record)| Call::Replace { expected, record })
+}
+
+/// New parts of an owner that has none, or an owner's parts again.
+fn put_parts(state: &Reference) -> BoxedStrategy<Call> {
+    let before = state.parts.clone();
+    let call = move |(key, owner, parts, expires_at): (RecordKey, OwnerToken, _, _)| {
+        let parts = before.get(&(key.clone(), owner)).cloned().unwrap_or(parts);
+        Call::PutParts { key, owner, parts, expires_at }
+    };
+    (key(), owner(), parts(), expires_at()).prop_map(call).boxed()
+}
+
+/// A read of an owner's parts: all, fewer, or one more than there are. Half of the keys and owners have none.
+fn get_parts(state: &Reference) -> BoxedStrategy<Call> {
+    let any = (key(), owner(), 0..4_u32);
+    let call = |(key, owner, count)| Call::GetParts { key, owner, count };
+    if state.parts.is_empty() {
+        return any.prop_map(call).boxed();
+    }
+    let counts = state.parts.iter().map(|((key, owner), parts)| (key.clone(), *owner, parts.len()));
+    let known = select(counts.collect::<Vec<_>>()).prop_flat_map(|(key, owner, stored)| {
+        let stored = u32::try_from(stored).unwrap_or(u32::MAX);
+        (Just(key), Just(owner), prop_oneof![2 => Just(stored), 1 => 0..stored.saturating_add(2)])
+    });
+    prop_oneof![2 => known, 1 => any].prop_map(call).boxed()
+}

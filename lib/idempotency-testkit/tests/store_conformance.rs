@@ -1,0 +1,258 @@
+//! Goal: the suite passes a store that keeps the contract, sees each way of breaking it, and says which calls do.
+//! Method: the store in memory, and the same store with one fault.
+#![cfg(feature = "store-conformance")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use idempotency_core::{
+    AttemptNumber, Epoch, EpochMillis, EpochSeconds, ExecutionId, Fingerprint, Inserted, MemoryStore, OwnerToken,
+    Record, RecordKey, Replaced, Status, Store, StoreError, Version,
+};
+use idempotency_testkit::store_conformance::{Config, Nonconformance, check};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_store_in_memory_conforms_and_every_kind_of_answer_is_seen() {
+    let report = check(MemoryStore::default(), &Config::default().cases(400)).await.unwrap();
+
+    println!("{report}");
+    let kinds = [
+        "another record differs",
+        "another record exists",
+        "inserted",
+        "no record",
+        "nothing to replace",
+        "own record differs",
+        "own record exists",
+        "parts missing",
+        "parts read",
+        "parts stored",
+        "record read",
+        "replaced",
+    ];
+    assert_eq!(report.answers.keys().copied().collect::<Vec<_>>(), kinds);
+    assert!(report.answers.values().all(|count| *count >= 50), "{report}");
+}
+
+/// One way of not keeping the contract.
+#[derive(Clone, Copy, Debug)]
+enum Fault {
+    InsertWritesOver,
+    InsertShowsTheNewRecord,
+    ReplaceCreates,
+    ReplaceIgnoresOwner,
+    ReplaceIgnoresStatus,
+    ReplaceIgnoresEpoch,
+    ReplaceRoundsTheEpoch,
+    ReplaceHidesTheOldRecord,
+    /// The record comes back with this field changed.
+    Loses(&'static str),
+    GetMisses,
+    PartsOfAllOwnersAreOne,
+    PartsComeBackwards,
+    PartsMissingAreLeftOut,
+    PartsAreCounted,
+    EmptyPartsAreMissing,
+    InsertLooksThenWrites,
+    ReplaceLooksThenWrites,
+    RefusesLargeResults,
+}
+
+struct Faulty {
+    store: MemoryStore,
+    fault: Fault,
+}
+
+impl Faulty {
+    fn shown(&self, mut record: Record) -> Record {
+        if let Fault::Loses(field) = self.fault {
+            match field {
+                "status" => record.status = Status::InFlight,
+                "owner" => record.owner = OwnerToken::from_bytes([0; 16]),
+                "execution" => record.execution = ExecutionId::from_bytes([0; 16]),
+                "epoch" => record.epoch = Epoch::new(record.epoch.get().max(0)),
+                "attempt" => record.attempt = AttemptNumber::FIRST,
+                "lease_until" => record.lease_until = EpochMillis::new(record.lease_until.get() / 1000 * 1000),
+                "expires_at" => record.expires_at = EpochSeconds::new(4_000_000_000),
+                "fingerprint" => record.fingerprint = Fingerprint::from_bytes([0; 32]),
+                "result" => record.result = None,
+                _ => panic!("{field} is no field"),
+            }
+        }
+        record
+    }
+
+    /// Time for another caller between a look and a write.
+    async fn pause() {
+        for _ in 0..3 {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+impl Store for Faulty {
+    async fn insert_if_absent(&self, record: &Record, within: Duration) -> Result<Inserted, StoreError> {
+        match (self.fault, self.store.record(&record.key)) {
+            (Fault::RefusesLargeResults, _) if format!("{:?}", record.result).len() > 20_000 => {
+                return Err(StoreError::Refused("too large".into()));
+            }
+            (Fault::InsertWritesOver, Some(_)) => drop(self.store.delete(&record.key)),
+            (Fault::InsertShowsTheNewRecord, Some(_)) => return Ok(Inserted::Exists(record.clone())),
+            (Fault::InsertLooksThenWrites, None) => {
+                Self::pause().await;
+                self.store.delete(&record.key);
+            }
+            _ => {}
+        }
+        Ok(match self.store.insert_if_absent(record, within).await? {
+            Inserted::Inserted => Inserted::Inserted,
+            Inserted::Exists(old) => Inserted::Exists(self.shown(old)),
+        })
+    }
+
+    async fn replace(&self, mut expected: Version, record: &Record, within: Duration) -> Result<Replaced, StoreError> {
+        if let Some(stored) = self.store.record(&record.key) {
+            let stored = stored.version();
+            match self.fault {
+                Fault::ReplaceIgnoresOwner => expected.owner = stored.owner,
+                Fault::ReplaceIgnoresStatus => expected.status = stored.status,
+                Fault::ReplaceIgnoresEpoch => expected.epoch = stored.epoch,
+                Fault::ReplaceRoundsTheEpoch if expected.epoch.get() as f64 == stored.epoch.get() as f64 => {
+                    expected.epoch = stored.epoch;
+                }
+                Fault::ReplaceLooksThenWrites if expected == stored => {
+                    Self::pause().await;
+                    expected = self.store.record(&record.key).unwrap().version();
+                }
+                _ => {}
+            }
+        } else if matches!(self.fault, Fault::ReplaceCreates) {
+            self.store.insert_if_absent(record, within).await?;
+            return Ok(Replaced::Replaced);
+        }
+        Ok(match self.store.replace(expected, record, within).await? {
+            Replaced::Differs(_) if matches!(self.fault, Fault::ReplaceHidesTheOldRecord) => Replaced::Differs(None),
+            Replaced::Differs(old) => Replaced::Differs(old.map(|old| self.shown(old))),
+            Replaced::Replaced => Replaced::Replaced,
+        })
+    }
+
+    async fn get(&self, key: &RecordKey, within: Duration) -> Result<Option<Record>, StoreError> {
+        if matches!(self.fault, Fault::GetMisses) {
+            return Ok(None);
+        }
+        Ok(self.store.get(key, within).await?.map(|record| self.shown(record)))
+    }
+
+    async fn put_parts(
+        &self,
+        key: &RecordKey,
+        mut owner: OwnerToken,
+        parts: &[Bytes],
+        expires_at: EpochSeconds,
+        within: Duration,
+    ) -> Result<(), StoreError> {
+        if matches!(self.fault, Fault::PartsOfAllOwnersAreOne) {
+            owner = OwnerToken::from_bytes([0; 16]);
+        }
+        let mut parts = parts.to_vec();
+        if matches!(self.fault, Fault::PartsComeBackwards) {
+            parts.reverse();
+        }
+        self.store.put_parts(key, owner, &parts, expires_at, within).await
+    }
+
+    async fn get_parts(
+        &self,
+        key: &RecordKey,
+        mut owner: OwnerToken,
+        mut count: u32,
+        within: Duration,
+    ) -> Result<Option<Vec<Bytes>>, StoreError> {
+        if matches!(self.fault, Fault::PartsOfAllOwnersAreOne) {
+            owner = OwnerToken::from_bytes([0; 16]);
+        }
+        let longer = self.store.get_parts(key, owner, count + 1, within).await?;
+        if matches!(self.fault, Fault::PartsAreCounted) && longer.is_some() {
+            return Ok(None);
+        }
+        while matches!(self.fault, Fault::PartsMissingAreLeftOut)
+            && self.store.get_parts(key, owner, count, within).await?.is_none()
+        {
+            count -= 1;
+        }
+        let parts = self.store.get_parts(key, owner, count, within).await?;
+        let lost =
+            |parts: &Vec<Bytes>| matches!(self.fault, Fault::EmptyPartsAreMissing) && parts.iter().any(Bytes::is_empty);
+        Ok(parts.filter(|parts| !lost(parts)))
+    }
+}
+
+async fn broken(fault: Fault) -> Nonconformance {
+    let store = Faulty { store: MemoryStore::default(), fault };
+    match check(store, &Config::default()).await {
+        Ok(report) => panic!("{fault:?} is not seen: {report}"),
+        Err(nonconformance) => nonconformance,
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_breaks_the_contract_is_seen_in_a_few_calls() {
+    let fields =
+        ["status", "owner", "execution", "epoch", "attempt", "lease_until", "expires_at", "fingerprint", "result"];
+    let faults = [
+        Fault::InsertWritesOver,
+        Fault::InsertShowsTheNewRecord,
+        Fault::ReplaceCreates,
+        Fault::ReplaceIgnoresOwner,
+        Fault::ReplaceIgnoresStatus,
+        Fault::ReplaceIgnoresEpoch,
+        Fault::ReplaceRoundsTheEpoch,
+        Fault::ReplaceHidesTheOldRecord,
+        Fault::GetMisses,
+        Fault::PartsOfAllOwnersAreOne,
+        Fault::PartsComeBackwards,
+        Fault::PartsMissingAreLeftOut,
+        Fault::PartsAreCounted,
+        Fault::EmptyPartsAreMissing,
+        Fault::RefusesLargeResults,
+    ];
+    for fault in faults.into_iter().chain(fields.map(Fault::Loses)) {
+        match broken(fault).await {
+            Nonconformance::Sequence(sequence) if sequence.found.is_some() => {
+                assert!(sequence.calls.len() <= 4, "{fault:?} is not shortened: {sequence}");
+            }
+            // Found by a repetition, which comes first.
+            Nonconformance::Sequence(_) => {}
+            race => panic!("{fault:?} is found late: {race}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_store_that_looks_and_then_writes_is_seen_in_a_race() {
+    for (fault, race) in [
+        (Fault::InsertLooksThenWrites, "one of many inserts of a key wins"),
+        (Fault::ReplaceLooksThenWrites, "one of many replaces of a version wins"),
+    ] {
+        let found = broken(fault).await;
+        assert!(matches!(found, Nonconformance::Race { race: found, .. } if found == race), "{found}");
+    }
+}
+
+#[tokio::test]
+async fn a_failure_reads_as_a_list_of_calls_the_same_on_every_run() {
+    let found = broken(Fault::ReplaceIgnoresEpoch).await;
+
+    assert_eq!(found.to_string(), broken(Fault::ReplaceIgnoresEpoch).await.to_string());
+    assert_eq!(format!("{found:?}"), found.to_string(), "what `unwrap` shows");
+    let text = found.to_string();
+    let lines: Vec<_> = text.lines().collect();
+    assert!(lines[0].starts_with("the store answers what the contract does not allow (seed 0, sequence "), "{text}");
+    assert!(lines[1].starts_with("  1. insert "), "{text}");
+    let [.., call, expected, answered] = &lines[..] else { panic!("{text}") };
+    assert!(call.contains(". replace "), "{text}");
+    assert!(expected.starts_with("     expected: differs "), "{text}");
+    assert_eq!(*answered, "     answered: replaced");
+}
