@@ -10,7 +10,7 @@ use idempotency_testkit::{
     dynamodb::{EmbeddedDynamoDb, client_for, create_idempotency_table, create_table},
     fault_proxy::FaultProxy,
     function_binary,
-    http_front::HttpFront,
+    http_front::{HttpFront, HttpKind},
     lambda::{Function, FunctionConfig, Logs},
     payment_provider::PaymentProvider,
 };
@@ -38,6 +38,8 @@ pub struct StackOptions {
     pub function: String,
     /// Where the HTTP API listens.
     pub http: SocketAddr,
+    /// What kind of front the HTTP API is.
+    pub http_kind: HttpKind,
     /// Which DynamoDB to use.
     pub dynamodb: DynamoDb,
     /// Where the payment provider listens.
@@ -73,6 +75,7 @@ impl Default for StackOptions {
         Self {
             function: "payments-api".to_owned(),
             http: any_port,
+            http_kind: HttpKind::default(),
             dynamodb: DynamoDb::Embedded(any_port),
             provider: any_port,
             timeout: Duration::from_secs(10),
@@ -90,6 +93,15 @@ impl StackOptions {
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
         self
+    }
+}
+
+/// Where `payments-api` finds its tenant behind each kind of front.
+const fn tenant_from(kind: HttpKind) -> &'static str {
+    match kind {
+        HttpKind::Alb | HttpKind::AlbMultiValue => "load-balancer",
+        HttpKind::FunctionUrl => "iam",
+        _ => "jwt",
     }
 }
 
@@ -143,10 +155,11 @@ impl Stack {
             .env(Idempotency::TABLE, Self::TABLE)
             .env(Idempotency::NAMESPACE, Self::NAMESPACE)
             .env("CHARGES_TABLE", Self::CHARGES_TABLE)
-            .env("PAYMENT_PROVIDER_URL", provider.url());
+            .env("PAYMENT_PROVIDER_URL", provider.url())
+            .env("TENANT_FROM", tenant_from(options.http_kind));
         let config = options.environment.iter().fold(config, |config, (name, value)| config.env(name, value));
         let function = Function::new(config)?;
-        let front = HttpFront::start(options.http, function.clone()).await?;
+        let front = HttpFront::start(options.http, options.http_kind, function.clone()).await?;
         Ok(Self { front, function, proxy, provider, embedded, dynamodb_url })
     }
 
