@@ -12,12 +12,12 @@ use serde_json::json;
 use crate::{
     charge::{Charge, NewCharge},
     charges::Charges,
-    config::on_abandoned,
+    config::{on_abandoned, tenant},
     provider::{Charged, Provider, ProviderError},
 };
 
 /// Charges at the provider, keeps the charge, and answers 201 with its place.
-#[idempotent(operation = "create-charge", version = 1, scope = jwt_claim("sub"), on_abandoned = on_abandoned())]
+#[idempotent(operation = "create-charge", version = 1, scope = tenant(), on_abandoned = on_abandoned())]
 pub(crate) async fn create_charge(
     Json(asked): Json<NewCharge>,
     attempt: Attempt,

@@ -1,7 +1,8 @@
 //! `POST /charges` and `GET /charges/{id}`: a charge is made once, however often it is sent.
 //!
-//! The tenant is the `sub` claim of the caller's JWT. The caller's key goes on to the payment provider unchanged, under
-//! the tenant's own account, so that an attempt that follows a lost one finds the charge instead of making a second.
+//! The tenant is whom the front authenticated: the `sub` claim of the caller's JWT, if not said otherwise. The caller's key
+//! goes on to the payment provider unchanged, under the tenant's own account, so that an attempt that follows a lost one
+//! finds the charge instead of making a second.
 //!
 //! # Environment
 //!
@@ -12,6 +13,7 @@
 //! | `CHARGES_TABLE` | table of the charges |
 //! | `PAYMENT_PROVIDER_URL` | where the payment provider is |
 //! | `ON_ABANDONED` | `rerun` (default), or `reject` for a provider without idempotency keys |
+//! | `TENANT_FROM` | `jwt` (default): the claim `sub`, behind an API; `iam`: the caller of a function URL with `AWS_IAM`; `load-balancer`: the user of its authenticate action, which every rule must have then |
 
 mod charge;
 mod charges;
