@@ -29,8 +29,6 @@ enum AnswerBody {
     Empty,
     Text(String),
     Base64(String),
-    /// This many bytes of text.
-    Large(usize),
     /// The request's own body.
     Echo,
     /// What the handler sees of the request, as JSON.
@@ -47,7 +45,6 @@ async fn main() -> Result<(), Error> {
 async fn route(idempotency: &Idempotency, request: Request) -> Result<Reply, Error> {
     match request.raw_http_path() {
         "/value" => value(idempotency, request).await,
-        "/tenants" => of_tenant(idempotency, request).await,
         _ => answer(idempotency, request).await,
     }
 }
@@ -66,7 +63,6 @@ async fn answer(request: Request) -> Result<Response<Body>, Error> {
         AnswerBody::Empty => Body::Empty,
         AnswerBody::Text(text) => Body::Text(text),
         AnswerBody::Base64(text) => Body::Binary(BASE64_STANDARD.decode(text)?),
-        AnswerBody::Large(size) => Body::Text("x".repeat(size)),
         AnswerBody::Echo => Body::Binary(request.body().as_ref().to_vec()),
         AnswerBody::Request => Body::Text(seen(&request).to_string()),
     });
@@ -83,13 +79,6 @@ async fn answer(request: Request) -> Result<Response<Body>, Error> {
 async fn value(request: Request) -> Result<(StatusCode, Value), Error> {
     next_run();
     Ok((StatusCode::OK, serde_json::from_slice(request.body().as_ref())?))
-}
-
-/// Keys belong to a tenant that the caller names.
-#[idempotent(operation = "tenants", version = 1, scope = header("x-tenant"))]
-async fn of_tenant(request: Request) -> Result<String, Error> {
-    next_run();
-    Ok(String::from_utf8(request.body().as_ref().to_vec())?)
 }
 
 fn next_run() -> HeaderValue {
