@@ -62,6 +62,7 @@ pub struct StackOptions {
 #[derive(Debug)]
 pub struct Stack {
     front: HttpFront,
+    http_kind: HttpKind,
     function: Function,
     proxy: FaultProxy,
     provider: PaymentProvider,
@@ -160,12 +161,17 @@ impl Stack {
         let config = options.environment.iter().fold(config, |config, (name, value)| config.env(name, value));
         let function = Function::new(config)?;
         let front = HttpFront::start(options.http, options.http_kind, function.clone()).await?;
-        Ok(Self { front, function, proxy, provider, embedded, dynamodb_url })
+        Ok(Self { front, http_kind: options.http_kind, function, proxy, provider, embedded, dynamodb_url })
     }
 
     /// The base URL of the HTTP API.
     pub fn url(&self) -> &str {
         self.front.url()
+    }
+
+    /// What kind of front the HTTP API is.
+    pub const fn http_kind(&self) -> HttpKind {
+        self.http_kind
     }
 
     /// The URL of DynamoDB itself, without the proxy.

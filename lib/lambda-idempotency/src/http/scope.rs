@@ -93,8 +93,8 @@ pub fn load_balancer_identity() -> ScopeSource {
     })
 }
 
-/// A request header with exactly one value. (A REST API delivers only the last of several; nothing can be done about that
-/// here.) Only for callers that are trusted to name their tenant, or behind something that sets the header. A
+/// A request header with exactly one value. (A REST API, and a load balancer without multi-value headers, deliver only the
+/// last of several; nothing can be done about that here.) Only for callers that are trusted to name their tenant, or behind something that sets the header. A
 /// request without it is answered 400.
 pub fn header(name: impl Into<String>) -> ScopeSource {
     let name = name.into();
