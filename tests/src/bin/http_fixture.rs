@@ -88,8 +88,10 @@ fn next_run() -> HeaderValue {
 fn seen(request: &Request) -> Value {
     let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     let all = |name: &str| request.headers().get_all(name).iter().map(text).collect::<Vec<_>>();
-    let mut query: Vec<_> = request.query_string_parameters().iter().map(|(n, v)| json!([n, v])).collect();
-    query.sort_by_key(|pair| pair[0].to_string());
+    let parameters = request.query_string_parameters();
+    let mut query: Vec<(&str, &str)> = parameters.iter().collect();
+    // Names come in any order, the values of one name in theirs.
+    query.sort_by_key(|(name, _)| *name);
     json!({
         "path": request.raw_http_path(),
         "query": query,

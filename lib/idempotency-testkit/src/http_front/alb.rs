@@ -9,6 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Response};
 use hyper::ext::ReasonPhrase;
 use serde_json::{Value, json};
 
+use super::fields::with;
 use super::function_result::{FunctionResult, append, finished};
 use super::{ReceivedRequest, ResponseError, query, request_body, request_headers};
 use crate::local::{ACCOUNT_ID, REGION};
@@ -37,7 +38,7 @@ pub(super) fn event(values: Values, parts: &Parts, body: &[u8], received: &Recei
     }
     let parameters = query::raw(&parts.uri);
     let (body, is_base64_encoded) = encode_body(&parts.headers, body);
-    let mut event = json!({
+    let event = json!({
         "requestContext": {
             "elb": {
                 "targetGroupArn": format!(
@@ -50,17 +51,17 @@ pub(super) fn event(values: Values, parts: &Parts, body: &[u8], received: &Recei
         "body": body,
         "isBase64Encoded": is_base64_encoded,
     });
-    match values {
-        Values::Last => {
-            event["headers"] = json!(request_headers::last(&headers));
-            event["queryStringParameters"] = json!(query::last(parameters));
-        }
-        Values::All => {
-            event["multiValueHeaders"] = json!(request_headers::all(&headers));
-            event["multiValueQueryStringParameters"] = json!(query::all(parameters));
-        }
-    }
-    event
+    let of_the_setting = match values {
+        Values::Last => json!({
+            "headers": request_headers::last(&headers),
+            "queryStringParameters": query::last(parameters),
+        }),
+        Values::All => json!({
+            "multiValueHeaders": request_headers::all(&headers),
+            "multiValueQueryStringParameters": query::all(parameters),
+        }),
+    };
+    with(event, of_the_setting)
 }
 
 /// "If the content-encoding header is present, the load balancer Base64 encodes the body", else the content type decides.

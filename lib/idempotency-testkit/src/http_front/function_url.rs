@@ -3,6 +3,7 @@
 use http::request::Parts;
 use serde_json::{Value, json};
 
+use super::fields::with;
 use super::{ReceivedRequest, payload_v2, request_headers};
 use crate::local::{ACCOUNT_ID, REGION};
 
@@ -17,18 +18,11 @@ pub(super) fn event(parts: &Parts, body: &[u8], received: &ReceivedRequest) -> V
         "authentication": null,
         "domainName": format!("{URL_ID}.lambda-url.{REGION}.on.aws"),
         "domainPrefix": URL_ID,
-        "authorizer": tenant.map(|tenant| json!({ "iam": iam(&tenant) })),
     });
-    let mut event = payload_v2::event(parts, parts.uri.path(), body, received, context);
-    event["pathParameters"] = Value::Null;
-    event["stageVariables"] = Value::Null;
     // A URL without `AWS_IAM` has no authorizer.
-    if event["requestContext"]["authorizer"].is_null()
-        && let Some(context) = event["requestContext"].as_object_mut()
-    {
-        context.remove("authorizer");
-    }
-    event
+    let authorizer = tenant.map(|tenant| json!({ "authorizer": { "iam": iam(&tenant) } })).unwrap_or_default();
+    let event = payload_v2::event(parts, parts.uri.path(), body, received, with(context, authorizer));
+    with(event, json!({ "pathParameters": null, "stageVariables": null }))
 }
 
 /// The context of a URL with `AWS_IAM`: the request was signed by a user with this id.

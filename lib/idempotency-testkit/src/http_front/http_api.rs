@@ -4,6 +4,7 @@ use http::request::Parts;
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
+use super::fields::with;
 use super::{ReceivedRequest, payload_v2, request_headers};
 use crate::local::ACCOUNT_ID;
 
@@ -12,15 +13,15 @@ const API_ID: &str = "localtestkit";
 /// The event for one request.
 pub(super) fn event(parts: &Parts, body: &[u8], received: &ReceivedRequest) -> Value {
     let domain = request_headers::domain(&parts.headers);
-    let mut context = json!({
+    let context = json!({
         "accountId": ACCOUNT_ID,
         "apiId": API_ID,
         "domainName": domain,
         "domainPrefix": domain.split('.').next(),
     });
-    if let Some(tenant) = request_headers::tenant(&parts.headers) {
-        context["authorizer"] = json!({ "jwt": { "claims": { "sub": tenant }, "scopes": null } });
-    }
+    let authorizer = request_headers::tenant(&parts.headers)
+        .map(|tenant| json!({ "authorizer": { "jwt": { "claims": { "sub": tenant }, "scopes": null } } }));
+    let context = with(context, authorizer.unwrap_or_default());
     payload_v2::event(parts, &decoded(parts.uri.path()), body, received, context)
 }
 

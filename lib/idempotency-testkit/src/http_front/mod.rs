@@ -48,6 +48,7 @@
 
 mod alb;
 mod error;
+mod fields;
 mod function_result;
 mod function_url;
 mod http_api;

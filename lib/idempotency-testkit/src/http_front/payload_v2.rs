@@ -8,6 +8,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response, Version};
 use serde_json::{Map, Value, json};
 
+use super::fields::with;
 use super::function_result::{FunctionResult, append, finished};
 use super::request_time::common_log_time;
 use super::{ReceivedRequest, ResponseError, query, request_body, request_headers};
@@ -55,7 +56,7 @@ fn cookies(headers: &HeaderMap) -> Vec<String> {
 }
 
 fn request_context(parts: &Parts, path: &str, received: &ReceivedRequest, of_its_kind: Value) -> Value {
-    let mut context = json!({
+    let context = json!({
         "http": {
             "method": parts.method.as_str(),
             "path": path,
@@ -69,10 +70,7 @@ fn request_context(parts: &Parts, path: &str, received: &ReceivedRequest, of_its
         "time": common_log_time(received.at),
         "timeEpoch": epoch_millis(received.at),
     });
-    if let (Some(context), Value::Object(of_its_kind)) = (context.as_object_mut(), of_its_kind) {
-        context.extend(of_its_kind);
-    }
-    context
+    with(context, of_its_kind)
 }
 
 pub(super) fn protocol(version: Version) -> &'static str {

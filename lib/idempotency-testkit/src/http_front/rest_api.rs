@@ -11,6 +11,7 @@ use http::request::Parts;
 use http::{HeaderMap, Response};
 use serde_json::{Value, json};
 
+use super::fields::with;
 use super::function_result::{FunctionResult, append, finished};
 use super::payload_v2::protocol;
 use super::request_time::common_log_time;
@@ -59,7 +60,7 @@ pub(super) fn event(parts: &Parts, body: &[u8], received: &ReceivedRequest) -> V
 
 fn request_context(parts: &Parts, resource: &str, received: &ReceivedRequest) -> Value {
     let domain = request_headers::domain(&parts.headers);
-    let mut context = json!({
+    let context = json!({
         "accountId": ACCOUNT_ID,
         "apiId": API_ID,
         "domainName": domain,
@@ -90,10 +91,9 @@ fn request_context(parts: &Parts, resource: &str, received: &ReceivedRequest) ->
         "stage": STAGE,
     });
     // As a Cognito authorizer leaves it: "Integrate a REST API with an Amazon Cognito user pool".
-    if let Some(tenant) = request_headers::tenant(&parts.headers) {
-        context["authorizer"] = json!({ "claims": { "sub": tenant } });
-    }
-    context
+    let authorizer =
+        request_headers::tenant(&parts.headers).map(|tenant| json!({ "authorizer": { "claims": { "sub": tenant } } }));
+    with(context, authorizer.unwrap_or_default())
 }
 
 /// "Lambda proxy integrations in API Gateway", "Output format of a Lambda function for proxy integration": without
