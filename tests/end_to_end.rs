@@ -13,11 +13,16 @@
     reason = "helpers of tests are tests"
 )]
 
+#[macro_use]
+mod every_kind;
+
 mod concurrency;
 mod crash;
 mod expiry;
 mod failures;
+mod http_content;
 mod http_contract;
+mod http_kinds;
 mod key_header;
 mod lost_reply;
 mod request_counts;

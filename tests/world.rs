@@ -8,10 +8,14 @@ use idempotency_core::{Record, Status};
 use idempotency_testkit::{
     eventually,
     fault_proxy::{Fault, Gate, RecordedRequest, Rule},
+    http_front::HttpKind,
     lambda::{Logs, Sandbox},
     payment_provider::Behaviour,
 };
-use reqwest::header::{HeaderMap, HeaderValue};
+use reqwest::{
+    Method,
+    header::{HeaderMap, HeaderValue},
+};
 use serde_json::{Value, json};
 
 /// Longer than anything takes on a slow machine; reaching it fails the test.
@@ -82,9 +86,9 @@ impl Answer {
         problem["type"].as_str().unwrap().rsplit_once(':').unwrap().1.to_owned()
     }
 
-    /// The answer without what differs between deliveries of one response: the mark of a replay, and what API Gateway adds.
+    /// The answer without what differs between deliveries of one response: the mark of a replay, and what the front adds.
     fn stable(mut self) -> Self {
-        for name in ["idempotent-replayed", "apigw-requestid", "date"] {
+        for name in ["idempotent-replayed", "apigw-requestid", "x-amzn-requestid", "date"] {
             self.headers.remove(name);
         }
         self
@@ -108,6 +112,11 @@ impl World {
 
     pub(crate) async fn with_policy(on_abandoned: &str) -> Self {
         Self::with(StackOptions::default().env("ON_ABANDONED", on_abandoned)).await
+    }
+
+    /// A world behind this kind of front.
+    pub(crate) async fn of_kind(kind: HttpKind) -> Self {
+        Self::with(StackOptions { http_kind: kind, ..StackOptions::default() }).await
     }
 
     pub(crate) async fn with(options: StackOptions) -> Self {
@@ -142,6 +151,12 @@ impl World {
 
     pub(crate) async fn get(&self, path: &str, tenant: &'static str) -> Answer {
         Self::answer(self.http.get(format!("{}{path}", self.stack.url())).header("x-tenant-id", tenant)).await
+    }
+
+    /// Sends any request to the front.
+    pub(crate) async fn send(&self, method: Method, target: &str, headers: &[(&str, &str)], body: Vec<u8>) -> Answer {
+        let request = self.http.request(method, format!("{}{target}", self.stack.url())).body(body);
+        Self::answer(headers.iter().fold(request, |request, (name, value)| request.header(*name, *value))).await
     }
 
     async fn answer(request: reqwest::RequestBuilder) -> Answer {

@@ -3,6 +3,7 @@
 use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
 
 use clap::{Args, Parser, Subcommand};
+use idempotency_testkit::http_front::HttpKind;
 
 use crate::{CliError, DynamoDb, StackOptions, build, demo, faults, invoke, local};
 
@@ -43,6 +44,11 @@ pub(crate) struct Local {
     /// Where the HTTP API listens; port 0 takes any free one.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:3000", value_parser = address)]
     http: SocketAddr,
+
+    /// What is in front of the function, and so which events it gets: http-api, rest-api, alb, alb-multi-value or
+    /// function-url.
+    #[arg(long, value_name = "KIND", default_value = "http-api")]
+    http_kind: HttpKind,
 
     #[command(flatten)]
     dynamodb: DynamoDbArguments,
@@ -181,6 +187,7 @@ impl Local {
         StackOptions {
             function: self.function.clone(),
             http: self.http,
+            http_kind: self.http_kind,
             dynamodb: match &self.dynamodb.endpoint_url {
                 Some(url) => DynamoDb::Endpoint(url.clone()),
                 None => self.dynamodb.dynamodb.clone(),

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use idempotency_testkit::http_front::HttpKind;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -24,6 +25,7 @@ pub(crate) async fn run(arguments: Local) -> Result<ExitCode, CliError> {
 fn addresses(stack: &Stack) -> String {
     let addresses = json!({
         "http": stack.url(),
+        "http_kind": stack.http_kind().name(),
         "dynamodb": stack.dynamodb_url(),
         "table": Stack::TABLE,
         "provider": stack.provider().url(),
@@ -31,10 +33,21 @@ fn addresses(stack: &Stack) -> String {
     format!("{addresses}\n")
 }
 
+/// What people call the front.
+const fn front(kind: HttpKind) -> &'static str {
+    match kind {
+        HttpKind::RestApi => "REST API",
+        HttpKind::Alb | HttpKind::AlbMultiValue => "load balancer",
+        HttpKind::FunctionUrl => "function URL",
+        _ => "HTTP API",
+    }
+}
+
 fn guide(stack: &Stack) -> String {
+    let front = front(stack.http_kind());
     let (http, dynamodb, table, provider) = (stack.url(), stack.dynamodb_url(), Stack::TABLE, stack.provider().url());
     format!(
-        r#"HTTP API          {http}
+        r#"{front:<16}  {http}
 DynamoDB          {dynamodb}  (table {table})
 payment provider  {provider}  (what was charged: {provider}/ledger)
 

@@ -10,7 +10,7 @@ use idempotency_testkit::{
     dynamodb::{EmbeddedDynamoDb, client_for, create_idempotency_table, create_table},
     fault_proxy::FaultProxy,
     function_binary,
-    http_front::HttpFront,
+    http_front::{HttpFront, HttpKind},
     lambda::{Function, FunctionConfig, Logs},
     payment_provider::PaymentProvider,
 };
@@ -38,6 +38,8 @@ pub struct StackOptions {
     pub function: String,
     /// Where the HTTP API listens.
     pub http: SocketAddr,
+    /// What kind of front the HTTP API is.
+    pub http_kind: HttpKind,
     /// Which DynamoDB to use.
     pub dynamodb: DynamoDb,
     /// Where the payment provider listens.
@@ -60,6 +62,7 @@ pub struct StackOptions {
 #[derive(Debug)]
 pub struct Stack {
     front: HttpFront,
+    http_kind: HttpKind,
     function: Function,
     proxy: FaultProxy,
     provider: PaymentProvider,
@@ -74,6 +77,7 @@ impl Default for StackOptions {
         Self {
             function: "payments-api".to_owned(),
             http: any_port,
+            http_kind: HttpKind::default(),
             dynamodb: DynamoDb::Embedded(any_port),
             provider: any_port,
             timeout: Duration::from_secs(10),
@@ -91,6 +95,15 @@ impl StackOptions {
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
         self
+    }
+}
+
+/// Where `payments-api` finds its tenant behind each kind of front.
+const fn tenant_from(kind: HttpKind) -> &'static str {
+    match kind {
+        HttpKind::Alb | HttpKind::AlbMultiValue => "load-balancer",
+        HttpKind::FunctionUrl => "iam",
+        _ => "jwt",
     }
 }
 
@@ -145,16 +158,31 @@ impl Stack {
             .env(Idempotency::TABLE, Self::TABLE)
             .env(Idempotency::NAMESPACE, Self::NAMESPACE)
             .env("CHARGES_TABLE", Self::CHARGES_TABLE)
-            .env("PAYMENT_PROVIDER_URL", provider_proxy.endpoint_url());
+            .env("PAYMENT_PROVIDER_URL", provider_proxy.endpoint_url())
+            .env("TENANT_FROM", tenant_from(options.http_kind));
         let config = options.environment.iter().fold(config, |config, (name, value)| config.env(name, value));
         let function = Function::new(config)?;
-        let front = HttpFront::start(options.http, function.clone()).await?;
-        Ok(Self { front, function, proxy, provider, provider_proxy, embedded, dynamodb_url })
+        let front = HttpFront::start(options.http, options.http_kind, function.clone()).await?;
+        Ok(Self {
+            front,
+            http_kind: options.http_kind,
+            function,
+            proxy,
+            provider,
+            provider_proxy,
+            embedded,
+            dynamodb_url,
+        })
     }
 
     /// The base URL of the HTTP API.
     pub fn url(&self) -> &str {
         self.front.url()
+    }
+
+    /// What kind of front the HTTP API is.
+    pub const fn http_kind(&self) -> HttpKind {
+        self.http_kind
     }
 
     /// The URL of DynamoDB itself, without the proxy.

@@ -135,6 +135,32 @@ async fn local_serves_and_stops_on_sigterm_with_its_sandboxes() {
 }
 
 #[tokio::test]
+async fn local_is_any_kind_of_front() {
+    for (kind, header) in [
+        (None, Some("apigw-requestid")),
+        (Some("rest-api"), Some("x-amzn-requestid")),
+        (Some("alb"), None),
+        (Some("alb-multi-value"), None),
+        (Some("function-url"), Some("x-amzn-requestid")),
+    ] {
+        let local = match kind {
+            Some(kind) => Local::start(&["--http-kind", kind]),
+            None => Local::start(&[]),
+        };
+        assert_eq!(local.address("http_kind"), kind.unwrap_or("http-api"));
+        for replayed in [None, Some("true")] {
+            let response = charge(local.address("http")).await;
+            assert_eq!(response.status(), 201, "{kind:?}");
+            let headers = response.headers();
+            assert_eq!(headers.get("idempotent-replayed").map(|value| value.to_str().unwrap()), replayed);
+            let ids = ["apigw-requestid", "x-amzn-requestid"].into_iter().find(|name| headers.contains_key(*name));
+            assert_eq!(ids, header, "{kind:?}");
+        }
+        local.stop(Signal::TERM);
+    }
+}
+
+#[tokio::test]
 async fn local_uses_a_dynamodb_that_is_running_and_finds_its_records_again() {
     let owner = Local::start(&[]);
     assert_eq!(charge(owner.address("http")).await.status(), 201);
@@ -221,7 +247,9 @@ fn an_unreachable_dynamodb_is_told() {
 
 #[test]
 fn arguments_that_mean_nothing_say_what_is_expected() {
-    let rows: [(&[&str], &str); 5] = [
+    let rows: [(&[&str], &str); 7] = [
+        (&["local", "--http-kind", "apigw"], "use http-api, rest-api, alb, alb-multi-value, function-url"),
+        (&["invoke", "payments-api", EVENT, "--http-kind", "alb"], "unexpected argument '--http-kind'"),
         (&["local", "--http", "3000"], "expected an address with a port, such as 127.0.0.1:3000"),
         (&["local", "--dynamodb", "localhost"], "expected an address such as 127.0.0.1:8000, or a URL"),
         (&["invoke", "payments-api", EVENT, "--endpoint-url", "foo"], "expected a URL such as http://127.0.0.1:8000"),

@@ -3,7 +3,10 @@
 use std::{env, time::Duration};
 
 use lambda_http::Error;
-use lambda_idempotency::{Idempotency, OnAbandoned, http::InFlight};
+use lambda_idempotency::{
+    Idempotency, OnAbandoned,
+    http::{InFlight, ScopeSource, scope},
+};
 
 use crate::{charges::Charges, provider::Provider};
 
@@ -24,6 +27,7 @@ impl App {
         let client = idempotency.engine().store().client().clone();
         parse_on_abandoned(env::var("ON_ABANDONED").ok().as_deref())?;
         parse_in_flight(env::var("IN_FLIGHT").ok().as_deref())?;
+        parse_tenant_from(env::var("TENANT_FROM").ok().as_deref())?;
         Ok(Self {
             charges: Charges::new(client, variable("CHARGES_TABLE")?),
             provider: Provider::new(&variable("PAYMENT_PROVIDER_URL")?)?,
@@ -63,6 +67,20 @@ fn parse_in_flight(value: Option<&str>) -> Result<InFlight, Error> {
     }
 }
 
+/// Where a request's tenant is found. `App::from_env` has refused what cannot be read.
+pub(crate) fn tenant() -> ScopeSource {
+    parse_tenant_from(env::var("TENANT_FROM").ok().as_deref()).unwrap_or_else(|_| scope::jwt_claim("sub"))
+}
+
+fn parse_tenant_from(value: Option<&str>) -> Result<ScopeSource, Error> {
+    match value {
+        None | Some("" | "jwt") => Ok(scope::jwt_claim("sub")),
+        Some("iam") => Ok(scope::iam_caller()),
+        Some("load-balancer") => Ok(scope::load_balancer_identity()),
+        Some(other) => Err(format!("TENANT_FROM is {other:?}; it must be jwt, iam or load-balancer").into()),
+    }
+}
+
 fn variable(name: &str) -> Result<String, Error> {
     let value = env::var(name).unwrap_or_default();
     if value.trim().is_empty() { Err(format!("environment variable {name} is not set").into()) } else { Ok(value) }
@@ -84,5 +102,15 @@ mod tests {
         assert_eq!(parse_in_flight(None).unwrap(), InFlight::Conflict);
         assert_eq!(parse_in_flight(Some("accepted")).unwrap(), InFlight::Accepted);
         assert!(parse_in_flight(Some("202")).unwrap_err().to_string().contains("must be conflict, wait or accepted"));
+    }
+
+    #[test]
+    fn only_known_places_of_the_tenant_are_taken() {
+        for known in [None, Some(""), Some("jwt"), Some("iam"), Some("load-balancer")] {
+            assert!(parse_tenant_from(known).is_ok(), "{known:?}");
+        }
+        assert!(
+            parse_tenant_from(Some("header")).unwrap_err().to_string().contains("must be jwt, iam or load-balancer")
+        );
     }
 }

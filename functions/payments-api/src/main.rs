@@ -1,7 +1,8 @@
 //! `POST /charges` and `GET /charges/{id}`: a charge is made once, however often it is sent.
 //!
-//! The tenant is the `sub` claim of the caller's JWT. The caller's key goes on to the payment provider unchanged, under
-//! the tenant's own account, so that an attempt that follows a lost one finds the charge instead of making a second.
+//! The tenant is whom the front authenticated: the `sub` claim of the caller's JWT, if not said otherwise. The caller's key
+//! goes on to the payment provider unchanged, under the tenant's own account, so that an attempt that follows a lost one
+//! finds the charge instead of making a second.
 //!
 //! # Environment
 //!
@@ -13,6 +14,7 @@
 //! | `PAYMENT_PROVIDER_URL` | where the payment provider is |
 //! | `ON_ABANDONED` | `rerun` (default); `probe` asks the provider what became of a lost attempt's charge; `reject` is for a provider that can neither |
 //! | `IN_FLIGHT` | what a duplicate gets while the charge is being made: `conflict` (default): 409; `wait`: the result, after 5 s at most; `accepted`: 202 and where to ask |
+//! | `TENANT_FROM` | `jwt` (default): the claim `sub`, behind an API; `iam`: the caller of a function URL with `AWS_IAM`; `load-balancer`: the user of its authenticate action, which every rule must have then |
 
 mod charge;
 mod charges;

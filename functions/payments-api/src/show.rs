@@ -2,14 +2,14 @@
 
 use http::StatusCode;
 use lambda_http::{Error, Request};
-use lambda_idempotency::http::{Reply, scope};
+use lambda_idempotency::http::Reply;
 use serde_json::json;
 
-use crate::{charges::Charges, create::json_response};
+use crate::{charges::Charges, config, create::json_response};
 
 /// Answers a tenant's own charge; another tenant's is as good as none.
 pub(crate) async fn show_charge(charges: &Charges, request: &Request, id: &str) -> Result<Reply, Error> {
-    let tenant = match scope::jwt_claim("sub").scope(request) {
+    let tenant = match config::tenant().scope(request) {
         Ok(tenant) => tenant,
         Err(problem) => return Ok(problem.into_response().into()),
     };

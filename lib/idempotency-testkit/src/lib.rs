@@ -5,7 +5,7 @@
 //! | [`dynamodb`] | DynamoDB, embedded; or a client for DynamoDB Local |
 //! | [`fault_proxy`] | the network between a function and DynamoDB, with lost replies, delays and errors on demand |
 //! | [`lambda`] | Lambda: real function binaries as processes, which can be killed, frozen and outlived |
-//! | [`http_front`] | an API Gateway HTTP API in front of a function |
+//! | [`http_front`] | an HTTP or REST API, a load balancer or a function URL in front of a function |
 //! | [`payment_provider`] | a payment provider with Stripe's idempotency contract, and its ledger |
 //! | `store_conformance` | (feature `store-conformance`) nothing: it checks a store against its contract |
 //!
@@ -19,7 +19,7 @@
 //! use std::time::Duration;
 //! use idempotency_testkit::dynamodb::{EmbeddedDynamoDb, create_idempotency_table, create_table};
 //! use idempotency_testkit::fault_proxy::{Fault, FaultProxy, Gate, Rule};
-//! use idempotency_testkit::http_front::HttpFront;
+//! use idempotency_testkit::http_front::{HttpFront, HttpKind};
 //! use idempotency_testkit::lambda::{Function, FunctionConfig};
 //! use idempotency_testkit::payment_provider::PaymentProvider;
 //! use idempotency_testkit::{eventually, function_binary};
@@ -37,7 +37,7 @@
 //!     .env("CHARGES_TABLE", "charges")
 //!     .env("PAYMENT_PROVIDER_URL", provider.url());
 //! let function = Function::new(config)?;
-//! let front = HttpFront::start(([127, 0, 0, 1], 0).into(), function.clone()).await?;
+//! let front = HttpFront::start(([127, 0, 0, 1], 0).into(), HttpKind::HttpApi, function.clone()).await?;
 //!
 //! // Hold the write that completes the record: the customer is charged, and nobody knows it yet.
 //! let gate = Gate::new();

@@ -153,15 +153,17 @@ fn version(value: Expr) -> Result<LitInt> {
     }
 }
 
+/// The functions of `http::scope` that take their name alone.
+const SCOPE_SOURCES: [&str; 7] =
+    ["jwt_claim", "authorizer", "api_key_id", "iam_caller", "load_balancer_identity", "header", "custom"];
+
 /// `jwt_claim("sub")` and its siblings mean the functions of `http::scope`; anything else is the user's expression.
 fn scope_source(value: Expr) -> TokenStream {
     let scope = quote!(::lambda_idempotency::http::scope);
     match &value {
         Expr::Path(path) if path.path.is_ident("none") => quote!(#scope::none()),
         Expr::Call(call) => match &*call.func {
-            Expr::Path(path)
-                if is_one_of(&path.path, &["jwt_claim", "authorizer", "api_key_id", "header", "custom"]) =>
-            {
+            Expr::Path(path) if is_one_of(&path.path, &SCOPE_SOURCES) => {
                 quote!(#scope::#value)
             }
             _ => quote!(#value),

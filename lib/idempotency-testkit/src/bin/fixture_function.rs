@@ -57,16 +57,23 @@ async fn handle(event: LambdaEvent<Value>) -> Result<Value, Error> {
     }
 }
 
-/// The path decides what an HTTP request gets.
+/// The path decides what an HTTP request gets. The response has the fields of every kind of front; each reads its own.
 fn http_response(event: &Value) -> Value {
-    match event.get("rawPath").and_then(Value::as_str) {
+    match event.get("rawPath").or_else(|| event.get("path")).and_then(Value::as_str) {
         Some("/json") => json!({ "hello": "world" }),
         Some("/binary") => json!({ "statusCode": 200, "body": "/wD+", "isBase64Encoded": true }),
         Some("/invalid") => json!({ "statusCode": 99 }),
         Some("/crash") => process::exit(3),
+        Some("/large") => json!({ "statusCode": 200, "body": "x".repeat(1024 * 1024) }),
         _ => json!({
             "statusCode": 201,
             "headers": { "content-type": "application/json", "x-one": "1" },
+            "multiValueHeaders": {
+                "content-type": ["application/json"],
+                "x-one": ["1"],
+                "x-many": ["1", "2"],
+                "set-cookie": ["a=1; Path=/", "b=2"],
+            },
             "cookies": ["a=1; Path=/", "b=2"],
             "body": event.to_string(),
         }),

@@ -13,8 +13,8 @@ pub enum HttpFrontError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ResponseError {
-    /// It is not JSON, or a field has the wrong type.
-    #[error("the result is not a payload format 2.0 response")]
+    /// It is not JSON, a field has the wrong type, or one that must be there is missing.
+    #[error("the result is not the response that this kind of front asks for")]
     Malformed(#[from] serde_json::Error),
     /// The status code, a header name or a header value is not valid in HTTP.
     #[error("the response is not valid http")]
@@ -22,4 +22,12 @@ pub enum ResponseError {
     /// The body says that it is base64 and is not.
     #[error("the body is not base64")]
     NotBase64(#[from] base64::DecodeError),
+    /// The result is larger than the front takes.
+    #[error("a result of {size} bytes is over the front's limit of {limit} bytes")]
+    TooLarge {
+        /// Its size.
+        size: usize,
+        /// The limit it is over.
+        limit: usize,
+    },
 }

@@ -1,26 +1,18 @@
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{ConnectInfo, Request, State};
 use bytes::Bytes;
-use http::header::CONTENT_TYPE;
-use http::{HeaderName, HeaderValue, Response, StatusCode};
-use serde_json::json;
+use http::{HeaderValue, Response};
 use uuid::Uuid;
 
-use super::{HttpFrontError, ReceivedRequest, event_from_request, response_from_payload};
+use super::own_answer::Reason;
+use super::{HttpFrontError, HttpKind, ReceivedRequest};
 use crate::clock::since_epoch;
-use crate::lambda::{Function, InvokeError};
+use crate::lambda::Function;
 use crate::listen::bind;
 use crate::server_task::ServerTask;
-
-/// "Quotas for configuring and running an HTTP API in API Gateway": payload size 10 MB.
-const BODY_LIMIT: usize = 10 * 1024 * 1024;
-/// The same page: maximum integration timeout 30 seconds.
-const INTEGRATION_TIMEOUT: Duration = Duration::from_secs(30);
-const REQUEST_ID: HeaderName = HeaderName::from_static("apigw-requestid");
 
 /// The server. See the [module's documentation](super) for what it does.
 ///
@@ -32,7 +24,7 @@ pub struct HttpFront {
 }
 
 impl HttpFront {
-    /// Serves `function` on `address`; port 0 picks a free one.
+    /// Serves `function` on `address`, as this kind of front; port 0 picks a free one.
     ///
     /// Must run inside a Tokio runtime, which then also serves it. Dropping the future before it
     /// completes starts nothing.
@@ -40,9 +32,9 @@ impl HttpFront {
     /// # Errors
     ///
     /// [`HttpFrontError::Bind`] names the address when its port is in use.
-    pub async fn start(address: SocketAddr, function: Function) -> Result<Self, HttpFrontError> {
+    pub async fn start(address: SocketAddr, kind: HttpKind, function: Function) -> Result<Self, HttpFrontError> {
         let (listener, bound) = bind(address).await?;
-        let app = Router::new().fallback(handle).with_state(function);
+        let app = Router::new().fallback(handle).with_state((kind, function));
         let app = app.into_make_service_with_connect_info::<SocketAddr>();
         let server = ServerTask::spawn(|stop| async move {
             if let Err(error) = axum::serve(listener, app).with_graceful_shutdown(stop.wait()).await {
@@ -67,64 +59,47 @@ impl HttpFront {
 }
 
 async fn handle(
-    State(function): State<Function>,
+    State((kind, function)): State<(HttpKind, Function)>,
     ConnectInfo(client): ConnectInfo<SocketAddr>,
     request: Request,
 ) -> Response<Body> {
     let received =
         ReceivedRequest { source_ip: client.ip(), at: since_epoch(), request_id: Uuid::new_v4().to_string() };
-    let mut response = integrate(&function, request, &received).await;
+    let mut response = integrate(kind, &function, request, &received).await;
     // A UUID is always a valid header value.
-    if let Ok(id) = HeaderValue::from_str(&received.request_id) {
-        response.headers_mut().insert(REQUEST_ID, id);
+    if let (Some(name), Ok(id)) = (kind.request_id_header(), HeaderValue::from_str(&received.request_id)) {
+        response.headers_mut().insert(name, id);
     }
     response.map(Body::from)
 }
 
-async fn integrate(function: &Function, request: Request, received: &ReceivedRequest) -> Response<Bytes> {
+async fn integrate(
+    kind: HttpKind,
+    function: &Function,
+    request: Request,
+    received: &ReceivedRequest,
+) -> Response<Bytes> {
     let (parts, body) = request.into_parts();
-    let Ok(body) = to_bytes(body, BODY_LIMIT).await else {
-        return too_large();
+    let Ok(body) = to_bytes(body, kind.body_limit()).await else {
+        return kind.own_answer(Reason::TooLarge);
     };
-    let event = event_from_request(&parts, &body, received).to_string();
-    match tokio::time::timeout(INTEGRATION_TIMEOUT, function.invoke(event)).await {
-        Ok(Ok(payload)) => response_from_payload(&payload).unwrap_or_else(|error| {
-            tracing::warn!(%error, "a function's result is not an http response");
-            internal_error()
-        }),
-        Ok(Err(error)) => {
-            tracing::warn!(%error, path = parts.uri.path(), "an invocation has no response");
-            failure(&error)
-        }
+    let invocation = function.invoke(kind.event(&parts, &body, received).to_string());
+    let result = match kind.patience() {
         // The function goes on, as in AWS.
-        Err(_elapsed) => unavailable(),
+        Some(patience) => match tokio::time::timeout(patience, invocation).await {
+            Ok(result) => result,
+            Err(_elapsed) => return kind.own_answer(Reason::TooSlow),
+        },
+        None => invocation.await,
+    };
+    match result {
+        Ok(result) => kind.response(&parts.headers, &result).unwrap_or_else(|error| {
+            tracing::warn!(%error, "a function's result is not an http response");
+            kind.own_answer(Reason::Failed)
+        }),
+        Err(error) => {
+            tracing::warn!(%error, path = parts.uri.path(), "an invocation has no response");
+            kind.own_answer(Reason::from(&error))
+        }
     }
-}
-
-fn failure(error: &InvokeError) -> Response<Bytes> {
-    match error {
-        // Reserved concurrency is used up: an HTTP API says so with 503, a REST API with 500.
-        InvokeError::Throttled { .. } | InvokeError::ShutDown => unavailable(),
-        InvokeError::PayloadTooLarge { .. } => too_large(),
-        _ => internal_error(),
-    }
-}
-
-fn internal_error() -> Response<Bytes> {
-    message(StatusCode::INTERNAL_SERVER_ERROR, "Internal Server Error")
-}
-
-fn unavailable() -> Response<Bytes> {
-    message(StatusCode::SERVICE_UNAVAILABLE, "Service Unavailable")
-}
-
-fn too_large() -> Response<Bytes> {
-    message(StatusCode::PAYLOAD_TOO_LARGE, "Request Entity Too Large")
-}
-
-fn message(status: StatusCode, text: &str) -> Response<Bytes> {
-    let mut response = Response::new(Bytes::from(json!({ "message": text }).to_string()));
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
 }

@@ -40,7 +40,8 @@ pub enum KeyHeaderError {
 /// ```
 ///
 /// Of several headers a REST API delivers the last as if it were the only one (`headers` holds one value per name, and
-/// `lambda_http` prefers it to `multiValueHeaders`); the other kinds let two keys be noticed, and they are refused.
+/// `lambda_http` prefers it to `multiValueHeaders`), and so does a load balancer without multi-value headers; the other kinds
+/// let two keys be noticed, and they are refused.
 ///
 /// # Errors
 ///

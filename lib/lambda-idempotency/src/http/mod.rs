@@ -20,7 +20,21 @@
 //! delivers one cookie of several, in replays as in first responses.)
 //! If a large body could not be stored, its replays have none and say so by `Idempotent-Body-Omitted: true`.
 //!
-//! Errors are `application/problem+json` (RFC 9457) and never show stored data.
+//! Errors are `application/problem+json` (RFC 9457) and never show stored data. An error that the handler returns and that
+//! does not say what it means is not a response: HTTP APIs answer it with 500, the other kinds with 502.
+//!
+//! # What gets lost before or after this crate
+//!
+//! Each kind of event, and `lambda_http` with it, has limits that a handler cannot see and this crate cannot mend:
+//!
+//! | kind | what is lost |
+//! |---|---|
+//! | REST API | of a repeated request header, all values but the last, the `Idempotency-Key` included: `lambda_http` puts the single-value map over the other. A binary response is decoded only for clients whose `Accept` begins with one of the API's binary media types. |
+//! | load balancer | of a repeated request header or query parameter, all values but the last; of several `Set-Cookie`, all but the first. Multi-value headers, a setting of the target group, let all of them through. |
+//! | HTTP API | how a path was encoded: `/a%2Fb` and `/a/b` arrive as one, and so are one route. What follows a `%3F` is cut off. |
+//!
+//! A lost value takes no part in the fingerprint, which covers what the handler sees. Where all of two `Idempotency-Key` headers
+//! arrive, they are refused.
 
 mod answers;
 mod extract;

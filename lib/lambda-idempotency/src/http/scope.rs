@@ -1,6 +1,7 @@
 //! Whose keys a request uses: tenants and callers, from what the platform authenticated.
 //!
-//! Prefer what an authorizer established ([`jwt_claim`], [`authorizer`], [`api_key_id`]) to what the caller writes
+//! Prefer what an authorizer established ([`jwt_claim`], [`authorizer`], [`api_key_id`], [`iam_caller`],
+//! [`load_balancer_identity`]) to what the caller writes
 //! ([`header`]): a caller that can choose its scope can read another's stored responses.
 
 use std::{fmt, sync::Arc};
@@ -56,8 +57,44 @@ pub fn api_key_id() -> ScopeSource {
     })
 }
 
-/// A request header with exactly one value. (A REST API delivers only the last of several; nothing can be done about that
-/// here.) Only for callers that are trusted to name their tenant, or behind something that sets the header. A
+/// The IAM principal that signed the request, as a function URL with `AWS_IAM` or an API with IAM authorization leaves it in the
+/// request context. A request without it is answered 403.
+///
+/// It is the principal's unique id without the name of a role's session, which differs between retries. So all sessions of
+/// a role are one caller: where people share a role, they can read each other's stored responses.
+pub fn iam_caller() -> ScopeSource {
+    found("IAM caller", StatusCode::FORBIDDEN, |request| {
+        let id = match request.request_context_ref()? {
+            RequestContext::ApiGatewayV2(context) => context.authorizer.as_ref()?.iam.as_ref()?.user_id.clone()?,
+            RequestContext::ApiGatewayV1(context) => context.identity.user.clone()?,
+            _ => return None,
+        };
+        // "IAM identifiers", "Unique identifiers": a session of a role is `AROA…:session-name`.
+        Some(id.split(':').next().unwrap_or_default().to_owned())
+    })
+}
+
+/// The subject (`sub`) of the user that an Application Load Balancer's authenticate action let in, from the header
+/// `x-amzn-oidc-identity`. A request without it, or one that did not come from a load balancer, is answered 403.
+///
+/// Every rule that leads to the function must have the action: only then does the header come from the load balancer, and not
+/// from the caller.
+pub fn load_balancer_identity() -> ScopeSource {
+    found("load balancer identity", StatusCode::FORBIDDEN, |request| match request.request_context_ref()? {
+        RequestContext::Alb(_) => {
+            let mut values = request.headers().get_all("x-amzn-oidc-identity").iter();
+            // Two values: one of them is not the load balancer's.
+            match (values.next(), values.next()) {
+                (Some(value), None) => value.to_str().ok().map(str::to_owned),
+                _ => None,
+            }
+        }
+        _ => None,
+    })
+}
+
+/// A request header with exactly one value. (A REST API, and a load balancer without multi-value headers, deliver only the
+/// last of several; nothing can be done about that here.) Only for callers that are trusted to name their tenant, or behind something that sets the header. A
 /// request without it is answered 400.
 pub fn header(name: impl Into<String>) -> ScopeSource {
     let name = name.into();
@@ -150,6 +187,42 @@ mod tests {
             "stage":"prod"}},"isBase64Encoded":false}}"#
         );
         from_str(&event).unwrap()
+    }
+
+    fn load_balancer(headers: &str) -> Request {
+        let event = format!(
+            r#"{{"requestContext":{{"elb":{{"targetGroupArn":"arn"}}}},"httpMethod":"POST","path":"/charges",
+            "multiValueHeaders":{headers},"body":"","isBase64Encoded":false}}"#
+        );
+        from_str(&event).unwrap()
+    }
+
+    #[test]
+    fn an_iam_caller_is_the_principal_without_its_session() {
+        let user = http_api(r#"{"iam":{"userId":"AIDA1","userArn":"arn:aws:iam::1:user/u"}}"#);
+        let session = http_api(r#"{"iam":{"userId":"AROA1:session-7"}}"#);
+        let v1 = r#"{"resource":"/c","path":"/c","httpMethod":"POST","headers":{},"multiValueHeaders":{},"isBase64Encoded":false,
+            "requestContext":{"accountId":"1","httpMethod":"POST","identity":{"user":"AROA1:session-8"},"stage":"prod"}}"#;
+        assert_eq!(tenant(&iam_caller(), &user), Ok(Some("AIDA1".into())));
+        assert_eq!(tenant(&iam_caller(), &session), Ok(Some("AROA1".into())));
+        assert_eq!(tenant(&iam_caller(), &from_str(v1).unwrap()), Ok(Some("AROA1".into())));
+        for nobody in [http_api("null"), http_api(r#"{"iam":{"userId":":session"}}"#), rest_api("null")] {
+            assert_eq!(tenant(&iam_caller(), &nobody), Err(StatusCode::FORBIDDEN));
+        }
+    }
+
+    #[test]
+    fn a_load_balancers_identity_is_taken_from_a_load_balancer_only() {
+        let source = load_balancer_identity();
+        let request = load_balancer(r#"{"x-amzn-oidc-identity":["t-1"]}"#);
+        assert_eq!(tenant(&source, &request), Ok(Some("t-1".into())));
+        assert_eq!(tenant(&jwt_claim("sub"), &request), Err(StatusCode::FORBIDDEN));
+        let mut elsewhere = http_api("null");
+        elsewhere.headers_mut().insert("x-amzn-oidc-identity", "t-1".parse().unwrap());
+        let twice = load_balancer(r#"{"x-amzn-oidc-identity":["t-1","t-2"]}"#);
+        for nobody in [load_balancer("{}"), twice, elsewhere] {
+            assert_eq!(tenant(&source, &nobody), Err(StatusCode::FORBIDDEN));
+        }
     }
 
     fn tenant(source: &ScopeSource, request: &Request) -> Result<Option<String>, StatusCode> {
