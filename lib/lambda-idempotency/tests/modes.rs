@@ -1,0 +1,139 @@
+//! Goal: the kill switch and shadow mode let everything run, say so, and lose nothing else of the contract.
+//!
+//! Method: handlers over the memory store and over one that never answers.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests are tests")]
+
+use std::{
+    sync::atomic::{AtomicU32, Ordering},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use idempotency_core::{
+    EpochSeconds, Inserted, MemoryStore, OwnerToken, Record, RecordKey, Replaced, Store, StoreError, Version,
+};
+use lambda_http::{Body, Error, Request, http};
+use lambda_idempotency::{Attempt, Idempotency, Mode, Namespace, http::Json, http::Reply, idempotent};
+
+/// How often the handler ran.
+#[derive(Default)]
+struct Runs(AtomicU32);
+
+#[idempotent(operation = "create-order", version = 1, scope = header("x-tenant-id"))]
+async fn create_order(runs: &Runs, Json(item): Json<String>, attempt: Attempt) -> Result<String, Error> {
+    let run = runs.0.fetch_add(1, Ordering::SeqCst) + 1;
+    Ok(format!("run {run} {item} {}", attempt.key().as_str()))
+}
+
+fn post(key: Option<&str>, body: &str) -> Request {
+    let request = http::Request::post("/orders").header("x-tenant-id", "tenant-7");
+    let request = key.into_iter().fold(request, |request, key| request.header("idempotency-key", key));
+    request.body(Body::from(body)).unwrap()
+}
+
+fn handle<S: Store>(store: S, mode: Mode) -> Idempotency<S> {
+    Idempotency::new(store, Namespace::new("test").unwrap()).with_mode(mode)
+}
+
+fn text(reply: &Reply) -> &str {
+    str::from_utf8(reply.body().as_ref()).unwrap()
+}
+
+/// A table that is down.
+struct Down;
+
+impl Store for Down {
+    async fn insert_if_absent(&self, _: &Record, _: Duration) -> Result<Inserted, StoreError> {
+        Err(StoreError::Unknown("down".into()))
+    }
+
+    async fn replace(&self, _: Version, _: &Record, _: Duration) -> Result<Replaced, StoreError> {
+        Err(StoreError::Unknown("down".into()))
+    }
+
+    async fn get(&self, _: &RecordKey, _: Duration) -> Result<Option<Record>, StoreError> {
+        Err(StoreError::Unknown("down".into()))
+    }
+
+    async fn put_parts(
+        &self,
+        _: &RecordKey,
+        _: OwnerToken,
+        _: &[Bytes],
+        _: EpochSeconds,
+        _: Duration,
+    ) -> Result<(), StoreError> {
+        Err(StoreError::Unknown("down".into()))
+    }
+
+    async fn get_parts(
+        &self,
+        _: &RecordKey,
+        _: OwnerToken,
+        _: u32,
+        _: Duration,
+    ) -> Result<Option<Vec<Bytes>>, StoreError> {
+        Err(StoreError::Unknown("down".into()))
+    }
+}
+
+#[tokio::test]
+async fn off_runs_everything_without_the_store_and_still_refuses_requests_without_a_key() {
+    let (idempotency, runs) = (handle(Down, Mode::Off), Runs::default());
+    for run in ["run 1 a k-1", "run 2 a k-1"] {
+        let reply = create_order(&idempotency, &runs, post(Some("k-1"), r#""a""#)).await.unwrap();
+        assert_eq!(text(&reply), run);
+    }
+    assert_eq!(create_order(&idempotency, &runs, post(None, r#""a""#)).await.unwrap().status(), 400);
+    assert_eq!(create_order(&idempotency, &runs, post(Some("k-1"), "7")).await.unwrap().status(), 400);
+    assert_eq!(runs.0.load(Ordering::SeqCst), 2);
+    let enforced = create_order(&handle(Down, Mode::Enforce), &runs, post(Some("k-1"), r#""a""#)).await.unwrap();
+    assert_eq!((enforced.status().as_u16(), runs.0.load(Ordering::SeqCst)), (503, 2));
+}
+
+#[tokio::test]
+async fn shadow_runs_everything_and_keeps_the_first_result() {
+    let (idempotency, runs) = (handle(MemoryStore::default(), Mode::Shadow), Runs::default());
+    let send = async |key, body: &str| create_order(&idempotency, &runs, post(key, body)).await.unwrap();
+    assert_eq!(text(&send(Some("k-1"), r#""a""#).await), "run 1 a k-1");
+    let before = idempotency.engine().store().records();
+    assert_eq!(before.len(), 1);
+    // A replay, a mismatch.
+    assert_eq!(text(&send(Some("k-1"), r#""a""#).await), "run 2 a k-1");
+    assert_eq!(text(&send(Some("k-1"), r#""b""#).await), "run 3 b k-1");
+    assert_eq!(idempotency.engine().store().records(), before, "a duplicate writes nothing");
+    // Switched on, the record that shadow mode wrote counts.
+    let enforced = idempotency.clone().with_mode(Mode::Enforce);
+    let replay = create_order(&enforced, &runs, post(Some("k-1"), r#""a""#)).await.unwrap();
+    assert_eq!(text(&replay), "run 1 a k-1");
+    assert!(replay.headers().contains_key("idempotent-replayed"));
+}
+
+#[tokio::test]
+async fn shadow_blocks_nothing_neither_a_missing_key_nor_a_store_that_is_down() {
+    let runs = Runs::default();
+    let idempotency = handle(MemoryStore::default(), Mode::Shadow);
+    let mut keys = Vec::new();
+    for _ in 0..2 {
+        let reply = create_order(&idempotency, &runs, post(None, r#""a""#)).await.unwrap();
+        assert_eq!(reply.status(), 200);
+        keys.push(text(&reply).rsplit_once(' ').unwrap().1.to_owned());
+    }
+    assert_ne!(keys[0], keys[1], "two requests without a key are two requests downstream");
+    assert!(idempotency.engine().store().records().is_empty());
+    let reply = create_order(&handle(Down, Mode::Shadow), &runs, post(Some("k-1"), r#""a""#)).await.unwrap();
+    assert_eq!(text(&reply), "run 3 a k-1");
+    // What the handler cannot read is refused as ever.
+    assert_eq!(create_order(&idempotency, &runs, post(Some("k-2"), "7")).await.unwrap().status(), 400);
+}
+
+#[test]
+fn a_mode_that_is_none_is_refused() {
+    for (text, mode) in [("enforce", Mode::Enforce), ("shadow", Mode::Shadow), ("off", Mode::Off)] {
+        assert_eq!(text.parse(), Ok(mode));
+        assert_eq!(mode.to_string(), text);
+    }
+    let error = "disabled".parse::<Mode>().unwrap_err();
+    assert!(error.to_string().contains("say enforce, shadow or off"), "{error}");
+}
