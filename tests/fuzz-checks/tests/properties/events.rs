@@ -3,7 +3,7 @@
 use fuzz_checks::events::{Counts, Trigger, check_seed, check_text};
 
 /// Per trigger; `cargo run --release -p fuzz-checks` checks 100,000.
-const EVENTS: u64 = 3_000;
+const EVENTS: u64 = 2_000;
 
 fn holds_for(trigger: &str) {
     let trigger = Trigger::named(trigger).unwrap();

@@ -4,7 +4,7 @@ use fuzz_checks::key_header::{check, check_spellings};
 use proptest::{collection::vec, prelude::*};
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
     fn any_bytes_are_read_as_the_rules_say(values in vec(vec(any::<u8>(), 0..300), 0..3)) {

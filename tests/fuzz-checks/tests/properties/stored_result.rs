@@ -149,7 +149,7 @@ fn a_result_that_would_fill_the_memory_is_an_error() {
         encoder.finish().unwrap()
     };
     for compress in [&stated as &dyn Fn(usize) -> Vec<u8>, &unstated] {
-        for (size, fits) in [(64 * MIB, true), (64 * MIB + 1, false), (200 * MIB, false)] {
+        for (size, fits) in [(64 * MIB, true), (64 * MIB + 1, false)] {
             let encoded = [vec![1], compress(size)].concat();
             assert!(encoded.len() < 32 * 1024, "a bomb: {} bytes", encoded.len());
             let decoded = block_on(decoded(encoded));
