@@ -1,4 +1,5 @@
-//! An event of an HTTP trigger: any text, or a real event about which the input decides what is wrong with it.
+//! An event of an HTTP trigger: a text that begins as an object does (so `/events` are inputs), or else decisions about what is
+//! wrong with a real event.
 
 #![no_main]
 
@@ -8,11 +9,13 @@ use fuzz_checks::{
 };
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    let Some((first, rest)) = data.split_first() else { return };
-    let all = Trigger::all();
-    let trigger = &all[usize::from(*first >> 1) % all.len()];
-    match (first & 1, std::str::from_utf8(rest)) {
-        (1, Ok(text)) => check_text(trigger, text, &mut Counts::default()),
-        _ => drop(check(trigger, &mut Choices::from_bytes(rest), &mut Counts::default())),
+    let counts = &mut Counts::default();
+    match (data, str::from_utf8(data)) {
+        ([b'{', ..], Ok(text)) => Trigger::all().iter().for_each(|trigger| check_text(trigger, text, counts)),
+        ([first, decisions @ ..], _) => {
+            let trigger = &Trigger::all()[usize::from(*first) % Trigger::all().len()];
+            check(trigger, &mut Choices::from_bytes(decisions), counts);
+        }
+        _ => {}
     }
 });

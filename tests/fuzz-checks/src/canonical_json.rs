@@ -5,7 +5,7 @@ use std::{cmp::Ordering, fmt::Write as _};
 use idempotency_core::{Fingerprint, canonical_json};
 use serde_json::Value;
 
-use crate::Choices;
+use crate::{Choices, events::Json};
 
 /// Checks any bytes as a JSON text.
 pub fn check(text: &[u8]) {
@@ -17,6 +17,8 @@ pub fn check(text: &[u8]) {
     };
     assert_eq!(canonical_json(&canonical).unwrap(), canonical, "the canonical form is its own canonical form");
     assert_eq!(Fingerprint::builder().json("body", &canonical).finish(), fingerprint);
+    let written = Json::parse(str::from_utf8(text).unwrap()).unwrap();
+    assert!(unambiguous(&written), "parsers read this differently: {written}");
     // Whatever has a canonical form is JSON, of the same value.
     let (before, after): (Value, Value) =
         (serde_json::from_slice(text).unwrap(), serde_json::from_slice(&canonical).unwrap());
@@ -26,6 +28,21 @@ pub fn check(text: &[u8]) {
         canonical,
         "another canonicalizer gives another form"
     );
+}
+
+/// Whether no name stands twice in one object, and no integer is beyond what a double keeps exactly (RFC 7493).
+fn unambiguous(text: &Json) -> bool {
+    match text {
+        Json::Number(literal) => {
+            literal.parse::<i128>().is_err() || literal.parse().is_ok_and(|number: i64| number.unsigned_abs() < 1 << 53)
+        }
+        Json::Array(values) => values.iter().all(unambiguous),
+        Json::Object(members) => members
+            .iter()
+            .enumerate()
+            .all(|(i, (name, value))| unambiguous(value) && members.iter().skip(i + 1).all(|(other, _)| other != name)),
+        _ => true,
+    }
 }
 
 /// Checks that another spelling of a value agrees with it, and another value does not.

@@ -121,6 +121,7 @@ impl<'a> Checked<'a> {
                 };
                 assert!(!is_replay(first) && is_replay(second), "{self}: {first}, then {second}");
                 assert_eq!(kept(first), kept(second), "{self}: the replay is another response");
+                assert!(!has_what_belongs_to_one_delivery(second), "{self}: {second}");
                 counts.replays += 1;
             }
         }
@@ -190,12 +191,19 @@ fn is_replay(response: &Value) -> bool {
     response["headers"][REPLAYED] == "true" || response["multiValueHeaders"][REPLAYED][0] == "true"
 }
 
-/// What a replay must repeat: all but the mark of a replay, and cookies and date, which belong to one delivery.
+const OF_ONE_DELIVERY: [&str; 2] = ["set-cookie", "date"];
+
+fn has_what_belongs_to_one_delivery(response: &Value) -> bool {
+    let has = |map: &str| OF_ONE_DELIVERY.iter().any(|name| response[map].get(name).is_some());
+    has("headers") || has("multiValueHeaders") || response["cookies"].as_array().is_some_and(|all| !all.is_empty())
+}
+
+/// What a replay must repeat: all but the mark of a replay, and what belongs to one delivery.
 fn kept(response: &Value) -> Value {
     let mut kept = response.clone();
     for map in ["headers", "multiValueHeaders"] {
         if let Some(headers) = kept[map].as_object_mut() {
-            headers.retain(|name, _| ![REPLAYED, "set-cookie", "date"].contains(&name.as_str()));
+            headers.retain(|name, _| name != REPLAYED && !OF_ONE_DELIVERY.contains(&name.as_str()));
         }
     }
     if let Some(members) = kept.as_object_mut() {
