@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(5_000))]
+        #![proptest_config(ProptestConfig::with_cases(1_000))]
 
         /// Few letters and short parts, so that sequences with the same text in other parts are common.
         #[test]
