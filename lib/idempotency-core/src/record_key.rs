@@ -107,6 +107,21 @@ mod tests {
         }
 
         #[test]
+        fn a_text_cut_into_route_scope_and_key_in_another_way_is_another_record(
+            text in "[a#]{5}",
+            a in (0..3_usize, 1..3_usize),
+            b in (0..3_usize, 1..3_usize),
+        ) {
+            let cut = |(route, scope): (usize, usize)| {
+                let (route, rest) = text.split_at(route);
+                let (scope, key) = rest.split_at(scope);
+                ("dev".into(), "charge".into(), 1, Some(route.into()), Some(scope.into()), key.into())
+            };
+            let (a, b): (Identity, Identity) = (cut(a), cut(b));
+            prop_assert_eq!(of_identity(&a) == of_identity(&b), a == b);
+        }
+
+        #[test]
         fn nothing_but_namespace_and_operation_can_be_read_in_a_record_key(
             scope in "\\PC{1,40}[a-z]",
             key in "[!-~]{1,255}",
