@@ -92,17 +92,17 @@ impl<'a> Checked<'a> {
                 let runs = self.function.runs();
                 assert_eq!(runs.len(), 1, "{self}: the handler did not run: {first:?}");
                 assert_eq!(runs[0].attempt, Some((key, tenant)), "{self}: the handler ran for another key or tenant");
-                self.ended(kind, first, charge.ending(), counts);
+                self.ended(kind, first, &charge, counts);
                 self.other_body(kind, &charge, counts);
             }
         }
     }
 
     /// What the same event is answered again, after the handler ran with a key.
-    fn ended(&self, kind: Kind, first: &Answer, ending: Ending, counts: &mut Counts) {
+    fn ended(&self, kind: Kind, first: &Answer, charge: &Charge, counts: &mut Counts) {
         let second = self.again(kind);
         let effects = self.function.runs().iter().filter(|run| run.effect).count();
-        match ending {
+        match charge.ending() {
             Ending::Retryable => {
                 counts.released += 1;
                 assert_eq!((self.status(first), self.status(&second)), (Some(503), Some(503)), "{self}");
@@ -113,12 +113,17 @@ impl<'a> Checked<'a> {
                 assert_eq!(first, &Answer::Failed, "{self}");
                 assert_eq!((effects, self.status(&second)), (1, Some(409)), "{self}: {second:?}");
             }
-            _ => {
+            ending => {
                 counts.effects += 1;
                 assert_eq!(effects, 1, "{self}: a second effect");
                 let (Answer::Response(first), Answer::Response(second)) = (first, &second) else {
                     panic!("{self}: {first:?}, then {second:?}")
                 };
+                assert_eq!(
+                    body(first),
+                    ending.body(charge.amount),
+                    "{self}: the body is not what the handler returned"
+                );
                 assert!(!is_replay(first) && is_replay(second), "{self}: {first}, then {second}");
                 assert_eq!(kept(first), kept(second), "{self}: the replay is another response");
                 assert!(!has_what_belongs_to_one_delivery(second), "{self}: {second}");
@@ -189,6 +194,11 @@ const REPLAYED: &str = "idempotent-replayed";
 
 fn is_replay(response: &Value) -> bool {
     response["headers"][REPLAYED] == "true" || response["multiValueHeaders"][REPLAYED][0] == "true"
+}
+
+fn body(response: &Value) -> Option<(String, bool)> {
+    let text = response.get("body").and_then(Value::as_str)?;
+    Some((text.to_owned(), response["isBase64Encoded"] == true))
 }
 
 const OF_ONE_DELIVERY: [&str; 2] = ["set-cookie", "date"];

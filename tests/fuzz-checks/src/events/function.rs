@@ -58,6 +58,21 @@ pub(super) enum Ending {
     Abandoned,
 }
 
+impl Ending {
+    /// The body of the response as it must reach the caller, and whether it travels as base64.
+    pub(super) fn body(self, amount: u64) -> Option<(String, bool)> {
+        match self {
+            Self::Json => Some((format!("{{\"amount\":{amount}}}"), false)),
+            Self::Binary => Some(("iVD/AA==".into(), true)),
+            Self::Latin1 => Some(("caf\u{e9}".into(), false)),
+            Self::ManyHeaders => Some(("many".into(), false)),
+            Self::Permanent => Some(("declined".into(), false)),
+            Self::Empty => Some((String::new(), false)),
+            Self::Retryable | Self::Abandoned => None,
+        }
+    }
+}
+
 impl Charge {
     pub(super) const fn ending(&self) -> Ending {
         match self.amount % 8 {
