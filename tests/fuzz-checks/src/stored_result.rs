@@ -71,7 +71,7 @@ async fn replay(record: &Record) -> Reply {
     let idempotency = idempotency(store);
     let handler = async |_: Request, _: Attempt| -> Result<&str, Error> { panic!("the handler ran again") };
     let reply = run(&idempotency, &operation(), request(), Ok, handler).await.unwrap();
-    assert_eq!(idempotency.engine().store().records(), [record.clone()], "a replay wrote something");
+    assert_eq!(idempotency.engine().store().records(), std::slice::from_ref(record), "a replay wrote something");
     reply
 }
 
