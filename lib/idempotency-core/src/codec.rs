@@ -50,6 +50,10 @@ pub(crate) fn decode(stored: &Bytes) -> Result<Bytes, CodecError> {
         Some(&PLAIN) => Ok(stored.slice(1..)),
         Some(&ZSTD) => {
             let compressed = stored.slice(1..);
+            // To zstd nothing at all is a valid sequence of no frames.
+            if compressed.is_empty() {
+                return Err(CodecError::Damaged(std::io::ErrorKind::UnexpectedEof.into()));
+            }
             let capacity = zstd::bulk::Decompressor::upper_bound(&compressed).unwrap_or(MAX_DECODED).min(MAX_DECODED);
             zstd::bulk::decompress(&compressed, capacity).map(Bytes::from).map_err(CodecError::Damaged)
         }
@@ -83,6 +87,14 @@ mod tests {
         assert!(matches!(decode(&Bytes::new()), Err(CodecError::Empty)));
         assert!(matches!(decode(&Bytes::from_static(&[9, 1])), Err(CodecError::UnknownCodec(9))));
         assert!(matches!(decode(&Bytes::from_static(&[1, 1, 2, 3])), Err(CodecError::Damaged(_))));
+    }
+
+    #[test]
+    fn a_compressed_result_that_was_cut_is_an_error() {
+        let encoded = encode(&b"repetition ".repeat(1000));
+        for length in 0..encoded.len() {
+            assert!(decode(&encoded.slice(..length)).is_err(), "cut to {length} bytes");
+        }
     }
 
     proptest! {

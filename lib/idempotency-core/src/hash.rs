@@ -32,7 +32,30 @@ impl PartsHasher {
 
 #[cfg(test)]
 mod tests {
+    use proptest::{collection::vec, prelude::*};
+
     use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+        /// Few letters and short parts, so that sequences with the same text in other parts are common.
+        #[test]
+        fn only_equal_sequences_of_parts_share_a_hash(
+            a in vec(proptest::option::of("[\u{0}\u{1}a]{0,2}"), 0..4),
+            b in vec(proptest::option::of("[\u{0}\u{1}a]{0,2}"), 0..4),
+        ) {
+            let hash = |parts: &[Option<String>]| {
+                parts.iter().fold(PartsHasher::new("t"), |hasher, part| hasher.optional(part.as_deref())).finish()
+            };
+            prop_assert_eq!(hash(&a) == hash(&b), a == b);
+            let hash = |parts: &[Option<String>]| {
+                let parts = parts.iter().flatten();
+                parts.fold(PartsHasher::new("t"), |hasher, part| hasher.part(part.as_bytes())).finish()
+            };
+            prop_assert_eq!(hash(&a) == hash(&b), a.iter().flatten().eq(b.iter().flatten()));
+        }
+    }
 
     #[test]
     fn parts_do_not_run_into_each_other() {

@@ -68,10 +68,78 @@ impl fmt::Display for RecordKey {
 
 #[cfg(test)]
 mod tests {
+    use proptest::{option::of, prelude::*};
+
     use super::*;
 
     fn record_key(namespace: &str, operation: &Operation, scope: &Scope, key: &str) -> RecordKey {
         RecordKey::new(&Namespace::new(namespace).unwrap(), operation, scope, &IdempotencyKey::new(key).unwrap())
+    }
+
+    /// What makes a record this record: namespace, operation, version, route, scope, key.
+    type Identity = (String, String, u32, Option<String>, Option<String>, String);
+
+    /// Identities out of few letters, so that two with the same text in other places are common.
+    fn identity() -> impl Strategy<Value = Identity> {
+        (
+            "[a.]{1,2}",
+            "[a.]{1,2}",
+            prop_oneof![Just(1_u32), Just(11), Just(u32::MAX)],
+            of("[a#]{0,2}"),
+            of("[a#]{1,2}"),
+            "[a#]{1,2}",
+        )
+    }
+
+    fn of_identity((namespace, operation, version, route, scope, key): &Identity) -> RecordKey {
+        let operation = Operation::new(operation, *version).unwrap();
+        let operation = route.iter().fold(operation, |operation, route| operation.on_route(route));
+        let scope = scope.as_ref().map_or(Scope::none(), |tenant| Scope::tenant(tenant).unwrap());
+        record_key(namespace, &operation, &scope, key)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+        #[test]
+        fn only_equal_identities_share_a_record(a in identity(), b in identity()) {
+            prop_assert_eq!(of_identity(&a) == of_identity(&b), a == b);
+        }
+
+        #[test]
+        fn a_text_cut_into_route_scope_and_key_in_another_way_is_another_record(
+            text in "[a#]{5}",
+            a in (0..3_usize, 1..3_usize),
+            b in (0..3_usize, 1..3_usize),
+        ) {
+            let cut = |(route, scope): (usize, usize)| {
+                let (route, rest) = text.split_at(route);
+                let (scope, key) = rest.split_at(scope);
+                ("dev".into(), "charge".into(), 1, Some(route.into()), Some(scope.into()), key.into())
+            };
+            let (a, b): (Identity, Identity) = (cut(a), cut(b));
+            prop_assert_eq!(of_identity(&a) == of_identity(&b), a == b);
+        }
+
+        #[test]
+        fn nothing_but_namespace_and_operation_can_be_read_in_a_record_key(
+            scope in "\\PC{1,40}[a-z]",
+            key in "[!-~]{1,255}",
+            route in "\\PC{0,40}",
+        ) {
+            let identity = ("dev".into(), "charge".into(), 3, Some(route), Some(scope), key);
+            let pk = of_identity(&identity).to_string();
+            let hash = pk.strip_prefix("dev#charge#v3#").unwrap();
+            prop_assert_eq!(URL_SAFE_NO_PAD.decode(hash).unwrap().len(), 32);
+        }
+
+        #[test]
+        fn every_step_name_has_a_key_of_its_own(a in "[a#]{0,3}", b in "[a#]{0,3}", record in identity(), other in identity()) {
+            let (one, two) = (of_identity(&record), of_identity(&other));
+            prop_assert_eq!(one.step_key(&a) == one.step_key(&b), a == b);
+            prop_assert_eq!(one.step_key(&a) == two.step_key(&a), one == two);
+            prop_assert!(!one.as_str().ends_with(&one.step_key(&a)));
+        }
     }
 
     #[test]
