@@ -239,13 +239,14 @@ async fn ask(world: &World, attempt: Attempt, request: Request) -> Result<Probed
 /// A world in which an attempt was lost.
 async fn lost() -> (Idempotency<MemoryStore>, TestClock) {
     let (idempotency, clock) = idempotency();
-    let attempt = probed(&idempotency, &Work::held(), &World::NobodyKnows, post("k-1", "7"));
-    assert!(futures_poll_once(attempt).await.is_none(), "it waits, and is dropped there");
+    let held = Work::held();
+    let attempt = probed(&idempotency, &held, &World::NobodyKnows, post("k-1", "7"));
+    assert!(poll_once(attempt).await.is_none(), "it waits, and is dropped there");
     end_the_lease(&clock);
     (idempotency, clock)
 }
 
-async fn futures_poll_once<T>(future: impl Future<Output = T>) -> Option<T> {
+async fn poll_once<T>(future: impl Future<Output = T>) -> Option<T> {
     tokio::select! {
         biased;
         value = future => Some(value),
@@ -296,7 +297,8 @@ async fn unprobed(work: &Work) -> Result<String, Error> {
 #[tokio::test]
 async fn a_probe_policy_without_a_probe_never_runs_again() {
     let (idempotency, clock) = idempotency();
-    assert!(futures_poll_once(unprobed(&idempotency, &Work::held(), post("k-1", ""))).await.is_none());
+    let held = Work::held();
+    assert!(poll_once(unprobed(&idempotency, &held, post("k-1", ""))).await.is_none());
     end_the_lease(&clock);
     let work = Work::free();
     let reply = unprobed(&idempotency, &work, post("k-1", "")).await.unwrap();
@@ -328,7 +330,10 @@ async fn a_status_that_is_not_retained_is_delivered_and_frees_the_key() {
 
 #[test]
 fn an_operation_keeps_every_choice_whatever_their_order() {
-    use lambda_idempotency::{Operation, Window, http::{HttpOperation, scope}};
+    use lambda_idempotency::{
+        Operation, Window,
+        http::{HttpOperation, scope},
+    };
     let operation = || HttpOperation::new(Operation::declare("o", 1), scope::none());
     let wait = InFlight::Wait(Duration::from_secs(1));
     let (one, other) = (
