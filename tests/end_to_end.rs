@@ -23,6 +23,7 @@ mod failures;
 mod http_content;
 mod http_contract;
 mod http_kinds;
+mod in_flight;
 mod key_header;
 mod lost_reply;
 mod request_counts;

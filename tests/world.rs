@@ -244,6 +244,18 @@ impl World {
         eventually(PATIENCE, async || (self.charges() >= count).then_some(())).await.unwrap();
     }
 
+    /// Waits until the function has sent such a request to its store.
+    pub(crate) async fn asked(&self, such: impl Fn(&RecordedRequest) -> bool) {
+        let asked = async || self.stack.proxy().requests().iter().any(&such).then_some(());
+        eventually(PATIENCE, asked).await.unwrap();
+    }
+
+    /// The path that a `Location` means in an answer to a request for `path`.
+    pub(crate) fn resolve(&self, path: &str, location: &str) -> String {
+        let base = reqwest::Url::parse(self.stack.url()).unwrap().join(path).unwrap();
+        base.join(location).unwrap().path().to_owned()
+    }
+
     /// What the function logged, in one text.
     pub(crate) fn log(&self) -> String {
         self.stack.function().logs().iter().map(|line| format!("{line:?}\n")).collect()

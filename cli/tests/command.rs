@@ -106,8 +106,8 @@ fn the_demo_is_what_runs_without_arguments_and_every_count_is_right() {
 
 /// A slice of the sweep; all of it takes a minute and is a command of its own (docs/reliability.md).
 #[test]
-fn every_ninth_fault_of_the_sweep_ends_as_promised() {
-    let output = run(&["faults", "--every", "9"]);
+fn every_thirteenth_fault_of_the_sweep_ends_as_promised() {
+    let output = run(&["faults", "--every", "13"]);
     let (told, errors) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert!(output.status.success(), "{told}{errors}");
     assert!(told.contains("faults, each ended as promised.") && !told.contains("FAILED"), "{told}");
@@ -247,14 +247,16 @@ fn an_unreachable_dynamodb_is_told() {
 
 #[test]
 fn arguments_that_mean_nothing_say_what_is_expected() {
-    let rows: [(&[&str], &str); 7] = [
+    let rows: [(&[&str], &str); 9] = [
         (&["local", "--http-kind", "apigw"], "use http-api, rest-api, alb, alb-multi-value, function-url"),
         (&["invoke", "payments-api", EVENT, "--http-kind", "alb"], "unexpected argument '--http-kind'"),
         (&["local", "--http", "3000"], "expected an address with a port, such as 127.0.0.1:3000"),
         (&["local", "--dynamodb", "localhost"], "expected an address such as 127.0.0.1:8000, or a URL"),
         (&["invoke", "payments-api", EVENT, "--endpoint-url", "foo"], "expected a URL such as http://127.0.0.1:8000"),
         (&["invoke", "payments-api", EVENT, "--env", "NAME"], "expected NAME=VALUE"),
-        (&["local", "--on-abandoned", "sometimes"], "[possible values: rerun, reject]"),
+        (&["local", "--on-abandoned", "sometimes"], "[possible values: rerun, reject, probe]"),
+        (&["local", "--in-flight", "202"], "[possible values: conflict, wait, accepted]"),
+        (&["faults", "--every", "0"], "expected a number from 1"),
     ];
     for (arguments, expected) in rows {
         let output = run(arguments);
@@ -267,13 +269,13 @@ fn arguments_that_mean_nothing_say_what_is_expected() {
 fn a_function_gets_the_variables_that_it_is_given() {
     let output = run(&["invoke", "payments-api", EVENT, "--env", "ON_ABANDONED=sometimes"]);
     assert!(!output.status.success());
-    assert!(String::from_utf8_lossy(&output.stderr).contains("must be rerun or reject"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("must be rerun, reject or probe"));
 }
 
 #[test]
 fn help_names_every_command() {
     let help = String::from_utf8(run(&["--help"]).stdout).unwrap();
-    for word in ["demo", "local", "invoke", "--no-build"] {
+    for word in ["demo", "local", "invoke", "faults", "--no-build"] {
         assert!(help.contains(word), "{help}");
     }
 }

@@ -284,6 +284,8 @@ fn fault(blow: Blow, gate: &Gate) -> Fault {
     match blow {
         Blow::DropBefore => Fault::DropBefore,
         Blow::DropAfter => Fault::DropAfter,
+        Blow::ResetBefore => Fault::ResetBefore,
+        Blow::ResetAfter => Fault::ResetAfter,
         Blow::ErrorBefore => Fault::ErrorBefore,
         Blow::ErrorAfter => Fault::ErrorAfter,
         Blow::Throttle => Fault::Throttle,

@@ -58,6 +58,10 @@ pub(super) enum Blow {
     DropBefore,
     /// The request is applied and its reply is lost.
     DropAfter,
+    /// The connection is reset; the request is lost.
+    ResetBefore,
+    /// The connection is reset when the request has been applied.
+    ResetAfter,
     /// A 500, not applied.
     ErrorBefore,
     /// A 500, applied all the same.
@@ -131,9 +135,11 @@ impl Path {
 }
 
 impl Blow {
-    pub(super) const ALL: [Self; 11] = [
+    pub(super) const ALL: [Self; 13] = [
         Self::DropBefore,
         Self::DropAfter,
+        Self::ResetBefore,
+        Self::ResetAfter,
         Self::ErrorBefore,
         Self::ErrorAfter,
         Self::Throttle,
@@ -149,6 +155,8 @@ impl Blow {
         match self {
             Self::DropBefore => "drop-before",
             Self::DropAfter => "drop-after",
+            Self::ResetBefore => "reset-before",
+            Self::ResetAfter => "reset-after",
             Self::ErrorBefore => "error-before",
             Self::ErrorAfter => "error-after",
             Self::Throttle => "throttle",

@@ -18,8 +18,9 @@ impl Report {
 
     /// Prints how many cases of each kind ended as promised, and every one that did not.
     pub(super) fn print(self) -> ExitCode {
-        let header = ["policy", "path"].into_iter().chain(Blow::ALL.map(Blow::name));
-        let mut table = table::new(header);
+        // Two short lines for each fault, so that the table fits a screen.
+        let faults = Blow::ALL.map(|blow| blow.name().replace('-', "\n"));
+        let mut table = table::new(["policy", "path"].map(str::to_owned).into_iter().chain(faults));
         for policy in Policy::ALL {
             for path in Path::ALL {
                 let cells = Blow::ALL.map(|blow| self.cell(policy, path, blow));

@@ -70,6 +70,11 @@ pub mod __private {
     pub use lambda_http::{Error, Request, http::Method};
 }
 
+/// The guide's snippets, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/http.md")]
+struct HttpGuide;
+
 /// README's handler, compiled.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
