@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use idempotency_cli::Stack;
+use idempotency_cli::{Stack, StackOptions};
 use idempotency_dynamodb::attribute;
 use idempotency_testkit::fault_proxy::{Fault, Rule};
 
@@ -63,5 +63,43 @@ async fn a_record_of_another_schema_or_a_damaged_one_is_never_taken_for_absent()
         repair.send().await.unwrap();
     }
     assert_eq!(world.charges(), 1);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn the_kill_switch_runs_every_request_without_the_table_and_warns_once() {
+    let world = World::with(StackOptions::default().env("IDEMPOTENCY_MODE", "off")).await;
+    let table = Rule::any().table(Stack::TABLE).forever();
+    world.stack.proxy().inject(table.fault(Fault::DropBefore));
+    for _ in 0..2 {
+        let answer = world.charge(&Charge::new("order-42")).await;
+        assert_eq!((answer.status, answer.is_replay()), (201, false));
+    }
+    assert_eq!(world.stack.provider_proxy().requests().len(), 2, "the handler ran twice");
+    assert_eq!(world.charges(), 1, "the provider got the same key");
+    assert!(world.store_requests().is_empty());
+    let missing = world.charge(&Charge::new("order-42").keys(&[])).await;
+    assert_eq!((missing.status, missing.problem().as_str()), (400, "key-missing"));
+    assert_eq!(world.log().matches("every request runs").count(), 1);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_function_with_an_unknown_mode_does_not_start() {
+    let world = World::with(StackOptions::default().env("IDEMPOTENCY_MODE", "disabled")).await;
+    assert_eq!(world.charge(&Charge::new("order-42")).await.status, 500);
+    assert!(world.log().contains("disabled") && world.log().contains("say enforce, shadow or off"), "{}", world.log());
+    assert_eq!(world.charges(), 0);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn shadow_mode_runs_every_request_and_tells_what_it_would_have_held_back() {
+    let world = World::with(StackOptions::default().env("IDEMPOTENCY_MODE", "shadow")).await;
+    for _ in 0..2 {
+        assert!(!world.charge(&Charge::new("order-42")).await.is_replay());
+    }
+    assert_eq!(world.stack.provider_proxy().requests().len(), 2);
+    assert!(world.log().contains("would_be") && world.log().contains("replay"), "{}", world.log());
     world.stop().await;
 }
