@@ -7,8 +7,17 @@ mod arguments;
 mod choices;
 mod diagnostics;
 mod expand;
+mod expand_function;
+mod expand_http;
+mod function_arguments;
+mod function_parameter;
 mod handler;
+mod http_arguments;
+mod http_parameter;
+mod key;
 mod lists;
+mod parameter;
+mod returned;
 
 use proc_macro::TokenStream;
 

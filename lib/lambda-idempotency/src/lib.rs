@@ -44,13 +44,18 @@
 //! | `uuid` | `uuid::Uuid` may be part of a derived key ([`KeyPart`]) |
 
 mod config;
+mod deadline;
+pub mod function;
 pub mod http;
 mod mode;
+mod outcome;
+mod probed;
 
 pub use config::{ConfigError, Idempotency};
+pub use deadline::lambda_deadline;
 pub use idempotency_core::{
-    Attempt, AttemptNumber, Epoch, IdempotencyKey, JsonPointer, JsonPointerError, KeyError, Namespace, OnAbandoned,
-    Operation, Policy, Scope, Store, Window, WindowError,
+    Attempt, AttemptNumber, ClaimError, Epoch, EpochMillis, Fingerprint, IdempotencyKey, JsonPointer, JsonPointerError,
+    KeyError, Namespace, OnAbandoned, Operation, Policy, Scope, Store, Window, WindowError,
 };
 #[doc(no_inline)]
 pub use idempotency_core::{Clock, Engine, MemoryStore, NamespaceError, OperationError, ScopeError, Timeouts};
@@ -63,12 +68,11 @@ pub use idempotency_dynamodb::{DynamoDbStore, client_from_env};
 /// (such as [`http::Json`]) and [`Attempt`]; its error implements [`http::Classify`].
 pub use lambda_idempotency_macros::idempotent;
 pub use mode::{Mode, ModeError};
+pub use probed::Probed;
 
-/// What the expansion of [`idempotent`] needs. Not for hand-written code.
 #[doc(hidden)]
-pub mod __private {
-    pub use lambda_http::{Error, Request, http::Method};
-}
+#[path = "private.rs"]
+pub mod __private;
 
 /// README's handler, compiled.
 #[cfg(doctest)]
