@@ -38,10 +38,13 @@ pub(crate) fn expand(
     }
     // Where the operation has no probe, its choice for lost attempts asks for none.
     let probe = match arguments.probe() {
-        Some(probe) => quote!(#probe),
+        Some(probe) => {
+            let (value, _) = handler.returned.types();
+            quote_spanned!(probe.span()=> ::lambda_idempotency::__private::probe::<#value, _, _>(#probe))
+        }
         None => quote!(::lambda_idempotency::__private::nobody_can_say),
     };
-    let (value, error) = handler.returned.types();
+    let types = handler.returned.asked_for(&quote!(::lambda_idempotency::function::types));
     let signature = signature(handler, function);
     quote! {
         #signature {
@@ -57,7 +60,7 @@ pub(crate) fn expand(
                 __idempotency,
                 &*__OPERATION,
                 __call,
-                ::lambda_idempotency::function::types::<#value, #error>(),
+                #types,
                 #probe,
                 |__attempt| __handler(#(#passed),*),
             )

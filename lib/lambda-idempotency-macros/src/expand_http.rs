@@ -43,7 +43,7 @@ pub(crate) fn expand(
         Some(ty) => quote!(__attempt: #ty),
         None => quote!(_: ::core::option::Option<::lambda_idempotency::Attempt>),
     };
-    let (value, error) = handler.returned.types();
+    let types = handler.returned.asked_for(&quote!(::lambda_idempotency::http::types));
     let (run, probe) = match arguments.probe() {
         Some(probe) => (quote!(run_with_probe), Some(quote!(#probe,))),
         None => (quote!(run), None),
@@ -63,7 +63,7 @@ pub(crate) fn expand(
                 |__request| ::core::result::Result::Ok((#(#extractors,)*)),
                 #probe
                 |(#(#extracted,)*), #attempt| {
-                    ::lambda_idempotency::http::types::<#value, #error>().answered(__handler(#(#passed),*))
+                    #types.answered(__handler(#(#passed),*))
                 },
             )
             .await

@@ -2,7 +2,7 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Error, GenericArgument, PathArguments, Result, Type, spanned::Spanned};
+use syn::{Error, GenericArgument, Ident, PathArguments, Result, Type, spanned::Spanned};
 
 use crate::diagnostics;
 
@@ -23,10 +23,28 @@ impl Returned {
             Some((value, error)) => (value.to_token_stream(), error.to_token_stream()),
             None => {
                 let ty = &self.ty;
-                let half = |half| quote_spanned!(ty.span()=> <#ty as ::lambda_idempotency::__private::Returned>::#half);
-                (half(quote!(Value)), half(quote!(Error)))
+                let half = |name| {
+                    let name = Ident::new(name, ty.span());
+                    quote_spanned!(ty.span()=> <#ty as ::lambda_idempotency::__private::Returned>::#name)
+                };
+                (half("Value"), half("Error"))
             }
         }
+    }
+
+    /// A function with these types as arguments. It has the type's place, so that the compiler's complaint points there even where
+    /// only an alias is written.
+    pub(crate) fn asked_for(&self, function: &TokenStream) -> TokenStream {
+        let (value, error) = self.types();
+        let function: TokenStream = function
+            .clone()
+            .into_iter()
+            .map(|mut token| {
+                token.set_span(self.ty.span());
+                token
+            })
+            .collect();
+        quote_spanned!(self.ty.span()=> #function::<#value, #error>())
     }
 
     /// Refuses what is seen to be borrowed.

@@ -1,9 +1,12 @@
 //! What the expansion of [`idempotent`](crate::idempotent) needs. Not for hand-written code.
 
-use std::marker::PhantomData;
+use std::{future::Future, marker::PhantomData};
 
+use idempotency_core::Attempt;
 pub use lambda_http::{Error, Request, http::Method};
 use serde::Serialize;
+
+use crate::Probed;
 
 pub use crate::probed::nobody_can_say;
 
@@ -18,6 +21,15 @@ pub trait Returned {
 impl<R, E> Returned for Result<R, E> {
     type Value = R;
     type Error = E;
+}
+
+/// Asks for what a function's probe must be, where it is written.
+pub fn probe<R, F, P>(probe: P) -> P
+where
+    P: FnOnce(Attempt) -> F,
+    F: Future<Output = Result<Probed<R>, Error>>,
+{
+    probe
 }
 
 /// Whether a type is data: something that could be part of a call.

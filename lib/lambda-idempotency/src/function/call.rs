@@ -61,9 +61,9 @@ impl Call {
     }
 
     /// The same call with the time when its attempt will have ended, whatever happens: the end of the Lambda invocation
-    /// ([`lambda_deadline`](crate::lambda_deadline)), or when you end it yourself. `None` counts on the window's longest run.
-    pub fn deadline(self, deadline: impl Into<Option<EpochMillis>>) -> Self {
-        Self { deadline: deadline.into(), ..self }
+    /// ([`lambda_deadline`](crate::lambda_deadline)), or when you end it yourself. Without one, the window's longest run counts.
+    pub fn deadline(self, deadline: EpochMillis) -> Self {
+        Self { deadline: Some(deadline), ..self }
     }
 
     /// The claim's request, computed once.

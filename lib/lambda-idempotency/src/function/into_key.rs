@@ -49,20 +49,17 @@ impl IntoKey for &IdempotencyKey {
     }
 }
 
-impl IntoKey for Result<IdempotencyKey, KeyError> {
+/// What [`IdempotencyKey::new`] and [`KeyBuilder::finish`](crate::KeyBuilder::finish) give.
+#[diagnostic::do_not_recommend]
+impl<E: Into<InvalidKey>> IntoKey for Result<IdempotencyKey, E> {
     fn into_key(self) -> Result<IdempotencyKey, InvalidKey> {
-        Ok(self?)
+        self.map_err(Into::into)
     }
 }
 
-impl IntoKey for Result<IdempotencyKey, KeyPartError> {
+#[diagnostic::do_not_recommend]
+impl<E: Clone + Into<InvalidKey>> IntoKey for &Result<IdempotencyKey, E> {
     fn into_key(self) -> Result<IdempotencyKey, InvalidKey> {
-        Ok(self?)
-    }
-}
-
-impl IntoKey for Result<IdempotencyKey, InvalidKey> {
-    fn into_key(self) -> Result<IdempotencyKey, InvalidKey> {
-        self
+        self.clone().map_err(Into::into)
     }
 }

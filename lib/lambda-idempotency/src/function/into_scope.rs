@@ -34,3 +34,9 @@ impl IntoScope for Result<Scope, ScopeError> {
         self
     }
 }
+
+impl IntoScope for &Result<Scope, ScopeError> {
+    fn into_scope(self) -> Result<Scope, ScopeError> {
+        self.clone()
+    }
+}

@@ -94,7 +94,7 @@ async fn reserve_seat(
     Ok((headers, Json(done.into_value())))
 }
 
-#[idempotent(operation = "reserve", version = 1, scope = none, key = key.clone())]
+#[idempotent(operation = "reserve", version = 1, scope = none, key = key)]
 async fn reserve(runs: &Runs, #[shared] key: Result<IdempotencyKey, KeyError>, seat: String) -> Result<u32, Trouble> {
     let _ = key;
     let run = runs.count();
