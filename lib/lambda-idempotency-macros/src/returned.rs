@@ -1,7 +1,7 @@
 //! What a handler returns.
 
 use proc_macro2::{TokenStream, TokenTree};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, quote_spanned};
 use syn::{Error, GenericArgument, Ident, PathArguments, Result, Type, spanned::Spanned};
 
 use crate::diagnostics;

@@ -37,6 +37,8 @@
 //!
 //! Without the subscriber in its `main` a function says nothing about why it refuses requests.
 //!
+//! With a `key`, `#[idempotent]` goes on any other async function too, with typed arguments and a typed result: see [`function`].
+//!
 //! What is promised about attempts that crash is the operation's choice: [`OnAbandoned`].
 //!
 //! | feature | what it adds |
@@ -64,8 +66,10 @@ pub use idempotency_core::{
     ContentId, ContentIdBuilder, EncodedPart, KeyBuilder, KeyPart, KeyPartError, PartSlot, content_id, key,
 };
 pub use idempotency_dynamodb::{DynamoDbStore, client_from_env};
-/// The arguments' types are [`http::ScopeSource`], [`OnAbandoned`] and [`Window`]; a handler's are [`http::FromRequest`]
-/// (such as [`http::Json`]) and [`Attempt`]; its error implements [`http::Classify`].
+/// An HTTP handler's arguments are [`http::FromRequest`] (such as [`http::Json`]) and [`Attempt`], and its error implements
+/// [`http::Classify`]; the macro's own are [`http::ScopeSource`], [`OnAbandoned`] and [`Window`]. A function's arguments are
+/// [`function::Argument`]s and [`Attempt`], its value is [`function::Storable`], and its error implements [`function::Classify`]; the
+/// macro's own are [`function::IntoKey`] and [`function::IntoScope`] too.
 pub use lambda_idempotency_macros::idempotent;
 pub use mode::{Mode, ModeError};
 pub use probed::Probed;
@@ -78,3 +82,8 @@ pub mod __private;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The guide's functions, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/functions.md")]
+struct GuideToFunctions;
