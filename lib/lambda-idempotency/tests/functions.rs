@@ -13,6 +13,8 @@ mod failures;
 mod identity;
 #[path = "functions/modes.rs"]
 mod modes;
+#[path = "functions/store.rs"]
+mod store;
 #[path = "functions/support.rs"]
 mod support;
 #[path = "functions/timing.rs"]
