@@ -45,9 +45,12 @@ pub(crate) fn expand(
         None => quote!(::lambda_idempotency::__private::nobody_can_say),
     };
     let types = handler.returned.asked_for(&quote!(::lambda_idempotency::function::types));
+    // Shared state may be there for the probe only.
+    let unused = arguments.probe().map(|_| quote!(#[allow(unused_variables)]));
     let signature = signature(handler, function);
     quote! {
         #signature {
+            #unused
             async fn __handler(#(#inputs),*) #output #block
 
             #(#checks)*

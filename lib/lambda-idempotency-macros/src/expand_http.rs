@@ -48,9 +48,12 @@ pub(crate) fn expand(
         Some(probe) => (quote!(run_with_probe), Some(quote!(#probe,))),
         None => (quote!(run), None),
     };
+    // Shared state may be there for the probe only.
+    let unused = arguments.probe().map(|_| quote!(#[allow(unused_variables)]));
     let signature = signature(handler, function);
     quote! {
         #signature {
+            #unused
             async fn __handler(#inputs) #output #block
 
             static __OPERATION: ::std::sync::LazyLock<::lambda_idempotency::http::HttpOperation> =

@@ -57,9 +57,13 @@ fn scope_source(value: Expr) -> Result<TokenStream> {
     })
 }
 
+/// The functions of `http::scope` that take their name alone.
+const SCOPE_SOURCES: [&str; 7] =
+    ["jwt_claim", "authorizer", "api_key_id", "iam_caller", "load_balancer_identity", "header", "custom"];
+
 /// What reads a scope from a request.
 pub(crate) fn is_source(path: &Path) -> bool {
-    ["jwt_claim", "authorizer", "api_key_id", "header", "custom"].iter().any(|name| path.is_ident(name))
+    SCOPE_SOURCES.iter().any(|name| path.is_ident(name))
 }
 
 fn methods(value: Expr) -> Result<TokenStream> {

@@ -104,7 +104,7 @@ async fn after_a_lost_attempt_the_function_runs_again_with_the_same_key() {
 
 #[idempotent(operation = "probed", version = 1, scope = none, key = [id], on_abandoned = probe(|_| async { answer.clone() }))]
 async fn probed(runs: &Runs, answer: &Answer, id: u32) -> Result<u32, Trouble> {
-    let _ = (answer, id);
+    let _ = id;
     match runs.count() {
         1 => Err(Trouble("lost")),
         run => Ok(run),
