@@ -68,7 +68,7 @@ fn parse_in_flight(value: Option<&str>) -> Result<InFlight, Error> {
 }
 
 /// Where a request's tenant is found. `App::from_env` has refused what cannot be read.
-pub(crate) fn tenant() -> ScopeSource {
+pub(crate) fn tenant_scope() -> ScopeSource {
     parse_tenant_from(env::var("TENANT_FROM").ok().as_deref()).unwrap_or_else(|_| scope::jwt_claim("sub"))
 }
 

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::{
     charge::{Charge, NewCharge},
     charges::Charges,
-    config::{in_flight, on_abandoned, tenant},
+    config::{in_flight, on_abandoned, tenant_scope},
     provider::{Charged, Found, Provider, ProviderError},
 };
 
@@ -20,7 +20,7 @@ use crate::{
 #[idempotent(
     operation = "create-charge",
     version = 1,
-    scope = tenant(),
+    scope = tenant_scope(),
     on_abandoned = on_abandoned(),
     probe = |attempt, request| find_charge(attempt, request, provider, charges),
     in_flight = in_flight(),

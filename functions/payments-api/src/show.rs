@@ -9,7 +9,7 @@ use crate::{charges::Charges, config, create::json_response};
 
 /// Answers a tenant's own charge; another tenant's is as good as none.
 pub(crate) async fn show_charge(charges: &Charges, request: &Request, id: &str) -> Result<Reply, Error> {
-    let tenant = match config::tenant().scope(request) {
+    let tenant = match config::tenant_scope().scope(request) {
         Ok(tenant) => tenant,
         Err(problem) => return Ok(problem.into_response().into()),
     };

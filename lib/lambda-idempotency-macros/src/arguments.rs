@@ -3,52 +3,72 @@
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{
-    Error, Expr, ExprArray, ExprLit, Ident, Lit, LitInt, LitStr, Path, Result, Token,
+    Error, Expr, ExprLit, Ident, Lit, LitInt, LitStr, Result, Token,
     parse::{Parse, ParseStream},
     spanned::Spanned,
 };
 
 use crate::{
     choices::{self, OnAbandoned},
-    diagnostics, lists,
+    diagnostics,
+    function_arguments::{self, FunctionArguments},
+    http_arguments::{self, HttpArguments},
+    lists,
 };
 
 /// The macro's arguments, checked.
 pub(crate) struct Arguments {
     pub(crate) operation: LitStr,
     pub(crate) version: LitInt,
-    /// An expression of type `ScopeSource`.
-    pub(crate) scope: TokenStream,
     pub(crate) on_abandoned: Option<OnAbandoned>,
     /// The function to ask about a lost attempt, where `on_abandoned` is an expression.
     pub(crate) probe: Option<TokenStream>,
-    /// An expression of type `InFlight`.
-    pub(crate) in_flight: Option<TokenStream>,
-    /// An expression of type `Retain`.
-    pub(crate) retain: Option<TokenStream>,
     /// An expression of type `Window`.
     pub(crate) window: Option<TokenStream>,
-    /// An expression of type `[Method; N]`.
-    pub(crate) methods: Option<TokenStream>,
     /// An expression of type `[JsonPointer; N]`.
     pub(crate) fingerprint_exclude: Option<TokenStream>,
-    /// An expression of type `[ReplayHeader; N]`.
-    pub(crate) replay_headers: Option<TokenStream>,
+    /// What belongs to the kind of handler.
+    pub(crate) of_kind: OfKind,
 }
 
+/// The arguments of one kind of handler.
+pub(crate) enum OfKind {
+    Http(HttpArguments),
+    Function(FunctionArguments),
+}
+
+/// The kind of handler: a `key` makes it a function, because an HTTP handler's comes with the request.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Http,
+    Function,
+}
+
+/// The arguments as they were written.
 #[derive(Default)]
-struct Collected {
+pub(crate) struct Collected {
     operation: Option<Expr>,
     version: Option<Expr>,
-    scope: Option<Expr>,
+    pub(crate) scope: Option<Expr>,
     on_abandoned: Option<Expr>,
     probe: Option<Expr>,
-    in_flight: Option<Expr>,
-    retain: Option<Expr>,
+    pub(crate) in_flight: Option<Expr>,
+    pub(crate) retain: Option<Expr>,
     window: Option<Expr>,
-    methods: Option<Expr>,
+    pub(crate) methods: Option<Expr>,
     fingerprint_exclude: Option<Expr>,
-    replay_headers: Option<Expr>,
+    pub(crate) replay_headers: Option<Expr>,
+    pub(crate) key: Option<Expr>,
+    pub(crate) deadline: Option<Expr>,
+}
+
+impl Kind {
+    /// The kind, by arguments that may be faulty otherwise.
+    pub(crate) fn of(arguments: &TokenStream) -> Self {
+        let words: Vec<_> = arguments.clone().into_iter().map(|token| token.to_string()).collect();
+        let has_key = words.windows(2).any(|pair| matches!(pair, [name, sign] if name == "key" && sign == "="));
+        if has_key { Self::Function } else { Self::Http }
+    }
 }
 
 impl Parse for Arguments {
@@ -85,6 +105,8 @@ impl Collected {
             "methods" => &mut self.methods,
             "fingerprint_exclude" => &mut self.fingerprint_exclude,
             "replay_headers" => &mut self.replay_headers,
+            "key" => &mut self.key,
+            "deadline" => &mut self.deadline,
             _ => return Err(Error::new(name.span(), diagnostics::UNKNOWN_ARGUMENT)),
         };
         match place.replace(value) {
@@ -93,37 +115,40 @@ impl Collected {
         }
     }
 
-    fn check(self, errors: &mut Errors) -> Option<Arguments> {
-        let operation = errors.take(required(self.operation, diagnostics::OPERATION_MISSING).and_then(operation));
-        let version = errors.take(required(self.version, diagnostics::VERSION_MISSING).and_then(version));
-        let scope = errors.take(required(self.scope, diagnostics::SCOPE_MISSING));
+    fn check(mut self, errors: &mut Errors) -> Option<Arguments> {
+        let operation =
+            errors.take(required(self.operation.take(), diagnostics::OPERATION_MISSING).and_then(operation));
+        let version = errors.take(required(self.version.take(), diagnostics::VERSION_MISSING).and_then(version));
+        let of_kind = match self.key.take() {
+            Some(key) => function_arguments::check(&mut self, &key, errors).map(OfKind::Function),
+            None => http_arguments::check(&mut self, errors).map(OfKind::Http),
+        };
         let on_abandoned = errors.take(self.on_abandoned.as_ref().map(choices::on_abandoned).transpose());
         if let (Some(probe), Some(Some(OnAbandoned { probe: Some(_), .. }))) = (&self.probe, &on_abandoned) {
             errors.push(Error::new(probe.span(), diagnostics::TWO_PROBES));
         }
-        let in_flight = errors.take(self.in_flight.as_ref().map(choices::in_flight).transpose());
-        let retain = errors.take(self.retain.as_ref().map(choices::retain).transpose());
-        let methods = errors.take(self.methods.map(methods).transpose());
         let fingerprint_exclude =
             errors.take(self.fingerprint_exclude.as_ref().map(lists::fingerprint_exclude).transpose());
-        let replay_headers = errors.take(self.replay_headers.as_ref().map(lists::replay_headers).transpose());
         Some(Arguments {
             operation: operation?,
             version: version?,
-            scope: scope_source(scope?),
             on_abandoned: on_abandoned?,
             probe: self.probe.map(|probe| quote!(#probe)),
-            in_flight: in_flight?,
-            retain: retain?,
             window: self.window.map(|window| quote!(#window)),
-            methods: methods?,
             fingerprint_exclude: fingerprint_exclude?,
-            replay_headers: replay_headers?,
+            of_kind: of_kind?,
         })
     }
 }
 
-fn required(value: Option<Expr>, missing: &str) -> Result<Expr> {
+impl Arguments {
+    /// The probe, wherever it is said.
+    pub(crate) fn probe(&self) -> Option<&TokenStream> {
+        self.probe.as_ref().or_else(|| self.on_abandoned.as_ref()?.probe.as_ref())
+    }
+}
+
+pub(crate) fn required(value: Option<Expr>, missing: &str) -> Result<Expr> {
     value.ok_or_else(|| Error::new(Span::call_site(), missing))
 }
 
@@ -151,44 +176,6 @@ fn version(value: Expr) -> Result<LitInt> {
         }
         _ => Err(Error::new(span, diagnostics::VERSION_LITERAL)),
     }
-}
-
-/// The functions of `http::scope` that take their name alone.
-const SCOPE_SOURCES: [&str; 7] =
-    ["jwt_claim", "authorizer", "api_key_id", "iam_caller", "load_balancer_identity", "header", "custom"];
-
-/// `jwt_claim("sub")` and its siblings mean the functions of `http::scope`; anything else is the user's expression.
-fn scope_source(value: Expr) -> TokenStream {
-    let scope = quote!(::lambda_idempotency::http::scope);
-    match &value {
-        Expr::Path(path) if path.path.is_ident("none") => quote!(#scope::none()),
-        Expr::Call(call) => match &*call.func {
-            Expr::Path(path) if is_one_of(&path.path, &SCOPE_SOURCES) => {
-                quote!(#scope::#value)
-            }
-            _ => quote!(#value),
-        },
-        _ => quote!(#value),
-    }
-}
-
-fn methods(value: Expr) -> Result<TokenStream> {
-    let Expr::Array(ExprArray { elems, .. }) = &value else {
-        return Err(Error::new(value.span(), diagnostics::METHODS));
-    };
-    if elems.is_empty() {
-        return Err(Error::new(value.span(), diagnostics::NO_METHODS));
-    }
-    let names = elems.iter().map(|method| match method {
-        Expr::Path(path) => path.path.require_ident().map_err(|error| Error::new(error.span(), diagnostics::METHODS)),
-        other => Err(Error::new(other.span(), diagnostics::METHODS)),
-    });
-    let names = names.collect::<Result<Vec<_>>>()?;
-    Ok(quote!([#(::lambda_idempotency::__private::Method::#names),*]))
-}
-
-fn is_one_of(path: &Path, names: &[&str]) -> bool {
-    names.iter().any(|name| path.is_ident(name))
 }
 
 /// Errors collected, so that the user sees all of them at once.

@@ -45,6 +45,20 @@ pub(crate) fn in_flight(value: &Expr) -> Result<TokenStream> {
     })
 }
 
+/// `conflict` and `wait(max)` for a function: an expression of type `Duration`, or nothing.
+pub(crate) fn wait(value: &Expr) -> Result<Option<TokenStream>> {
+    match (name(value), call(value)) {
+        (Some("conflict"), _) => Ok(None),
+        (Some("wait"), _) => Err(Error::new(value.span(), diagnostics::WAIT_HOW_LONG)),
+        (_, Some(("wait", arguments))) => {
+            let max = only(arguments, diagnostics::WAIT_HOW_LONG)?;
+            Ok(Some(quote!(#max)))
+        }
+        (Some("accepted"), _) => Err(Error::new(value.span(), diagnostics::ACCEPTED_OF_FUNCTION)),
+        _ => Err(Error::new(value.span(), diagnostics::IN_FLIGHT_OF_FUNCTION)),
+    }
+}
+
 /// `[2xx, 4xx]`, as an expression of type `Retain`.
 pub(crate) fn retain(value: &Expr) -> Result<TokenStream> {
     let Expr::Array(ExprArray { elems, .. }) = value else {

@@ -16,7 +16,7 @@ pub(crate) const OPERATION_LITERAL: &str =
 pub(crate) const VERSION_LITERAL: &str = "the version must be an integer literal from 1 to 4294967295";
 
 pub(crate) const UNKNOWN_ARGUMENT: &str = "unknown argument; `idempotent` takes `operation`, `version`, `scope`, `on_abandoned`, `probe`, `in_flight`, `retain`, `window`, \
-     `methods`, `fingerprint_exclude` and `replay_headers`";
+     `methods`, `fingerprint_exclude`, `replay_headers`, `key` and `deadline`";
 
 pub(crate) const TWICE: &str = "this argument stands twice";
 
@@ -51,7 +51,8 @@ pub(crate) const HEADER_OF_A_CONNECTION: &str =
 pub(crate) const HEADER_REPLAYED_ANYWAY: &str =
     "only `set-cookie` and `date` are held back from replays; this header is replayed anyway";
 
-pub(crate) const ARGUMENT_ATTRIBUTE: &str = "an idempotent handler's arguments cannot have attributes";
+pub(crate) const ARGUMENT_ATTRIBUTE: &str =
+    "an idempotent handler's arguments cannot have attributes, but for `#[shared]` on a function with a `key`";
 
 pub(crate) const NOT_PLAIN: &str =
     "an idempotent handler must be a plain `async fn`, without `const`, `unsafe` or `extern`";
@@ -63,6 +64,12 @@ pub(crate) const NOT_ASYNC: &str =
 
 pub(crate) const GENERIC: &str = "an idempotent handler cannot be generic: its stored results belong to one operation. Write one handler per type, or call \
      `lambda_idempotency::http::run` yourself";
+
+pub(crate) const GENERIC_FUNCTION: &str = "an idempotent function cannot be generic: its stored results are of one type and belong to one operation. Write one function \
+     per type, or call `lambda_idempotency::function::run` yourself";
+
+pub(crate) const LIFETIME: &str = "an idempotent function has no lifetime parameters: leave them out, every reference gets its own. What it returns is stored and \
+     read again, so it cannot borrow";
 
 pub(crate) const RECEIVER: &str =
     "an idempotent handler cannot be a method; take `&self`'s state as a reference argument of a free function";
@@ -95,3 +102,61 @@ pub(crate) const RETAIN: &str = "write the status classes whose responses are st
 
 pub(crate) const RETAIN_NOTHING: &str =
     "a handler whose responses are never stored is run by every duplicate; leave `retain` out to store every response";
+
+pub(crate) const SCOPE_OF_FUNCTION_MISSING: &str = "say whose key a call uses: `scope = tenant(&invoice.tenant)`, or any expression that is a `Scope` or gives one. Without a \
+     scope one tenant could get another's stored result; if there is only one, write `scope = none`";
+
+pub(crate) const SCOPE_OF_HTTP: &str = "this reads the scope from an HTTP request, and with a `key` this is a function: write `tenant(&invoice.tenant)` or any \
+     expression that is a `Scope`; an HTTP handler's key comes with the request, so leave `key` out there";
+
+pub(crate) const SCOPE_OF_FUNCTION: &str = "`tenant(…)` is for functions, which have a `key` too; an HTTP handler's scope is found in the request: `jwt_claim(\"sub\")`, \
+     `authorizer(\"tenantId\")`, `api_key_id()`, `header(\"x-tenant-id\")`";
+
+pub(crate) const METHODS_OF_FUNCTION: &str =
+    "`methods` is for HTTP handlers; with a `key` this is a function, and every call of it is protected";
+
+pub(crate) const REPLAY_HEADERS_OF_FUNCTION: &str =
+    "`replay_headers` is for HTTP handlers; with a `key` this is a function, whose result has no headers";
+
+pub(crate) const RETAIN_OF_FUNCTION: &str = "`retain` is for HTTP handlers; with a `key` this is a function: every value is stored, and its error says by `Classify` what else \
+     is";
+
+pub(crate) const ACCEPTED_OF_FUNCTION: &str = "`accepted` answers 202, which is for HTTP handlers; with a `key` this is a function: write `conflict` or \
+     `wait(Duration::from_secs(5))`";
+
+pub(crate) const IN_FLIGHT_OF_FUNCTION: &str =
+    "write what a duplicate of a call in flight gets: `conflict`, or `wait(Duration::from_secs(5))` for the result";
+
+pub(crate) const DEADLINE_OF_HTTP: &str =
+    "`deadline` is for functions, which have a `key` too; an HTTP handler's deadline comes with the Lambda invocation";
+
+pub(crate) const KEY_OF_NOTHING: &str =
+    "a key of nothing would be shared by all calls; name what identifies the call: `key = [invoice.id]`";
+
+pub(crate) const KEY_PART_NAME: &str = "give this part of the key a name, which must stay when the code changes: `id = invoice.id()`; only a variable or a field is \
+     its own name";
+
+pub(crate) const KEY_PART_TWICE: &str =
+    "this part stands twice in the key; give each a name of its own: `name = expression`";
+
+pub(crate) const ARGUMENT_NAME: &str =
+    "give this argument a plain name: arguments count by their names, as a JSON object";
+
+pub(crate) const BORROWED_TEXT: &str = "take `String`, so that this counts as part of the call, or mark the argument `#[shared]` if it is state that does not count. (A \
+     reference is shared state, and the same key with another text would not be noticed.)";
+
+pub(crate) const BORROWED_LIST: &str = "take `Vec<T>`, so that this counts as part of the call, or mark the argument `#[shared]` if it is state that does not count. (A \
+     reference is shared state, and the same key with another list would not be noticed.)";
+
+pub(crate) const BORROWED_DATA: &str = "this reference is to data that could be part of the call and would not count: take it by value, so that the same key with other data is \
+     noticed, or mark the argument `#[shared]` if it is state that does not count";
+
+pub(crate) const BORROWED_RESULT: &str = "this result is stored and read again for duplicates, so it must own its data: `String` for `&str`, `Vec<T>` for `&[T]`";
+
+pub(crate) const TRAIT_OBJECT: &str = "a trait object has no size and cannot be passed by value: take `&dyn Trait` as shared state, or a concrete type that counts as \
+     part of the call";
+
+pub(crate) const OPTIONAL_ATTEMPT: &str = "an idempotent function always has an attempt: take `Attempt`";
+
+pub(crate) const SHARED_TAKES_NOTHING: &str =
+    "`#[shared]` stands alone: the argument is handed through and does not count as part of the call";

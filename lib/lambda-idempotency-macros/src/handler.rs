@@ -1,46 +1,45 @@
 //! The function below the macro.
 
-use syn::{
-    Error, FnArg, GenericArgument, Ident, ItemFn, Pat, PatType, PathArguments, Result, ReturnType, Type, TypePath,
-    spanned::Spanned,
+use syn::{Error, Ident, ItemFn, Result, ReturnType, Signature, Type, TypePath, spanned::Spanned};
+
+use crate::{
+    arguments::{Errors, Kind},
+    diagnostics, function_parameter, http_parameter,
+    parameter::is_attempt,
+    returned::Returned,
 };
 
-use crate::{arguments::Errors, diagnostics};
-
-/// The handler's arguments, sorted by where they come from.
+/// The handler's arguments, sorted by where they come from, and what it returns.
 pub(crate) struct Handler {
+    pub(crate) kind: Kind,
     pub(crate) parameters: Vec<Parameter>,
+    pub(crate) returned: Returned,
 }
 
 /// One argument of the handler.
 pub(crate) enum Parameter {
-    /// Read from the request.
+    /// Read from the HTTP request.
     Extracted(Box<Type>),
+    /// Part of a function's call.
+    Counted { name: Ident, ty: Box<Type> },
     /// The attempt, or an optional one.
     Attempt(Box<Type>),
     /// Shared state, handed through.
     Shared { name: Ident, ty: Box<Type> },
+    /// A reference, handed through, to what must not be data of a function's call.
+    Reference { name: Ident, ty: Box<Type> },
 }
 
 impl Handler {
-    pub(crate) fn check(function: &ItemFn) -> Result<Self> {
+    pub(crate) fn check(function: &ItemFn, kind: Kind) -> Result<Self> {
         let mut errors = Errors::default();
         let signature = &function.sig;
-        if signature.asyncness.is_none() {
-            errors.push(Error::new(signature.fn_token.span, diagnostics::NOT_ASYNC));
-        }
-        if signature.constness.is_some() || !matches!(signature.safety, syn::Safety::Default) || signature.abi.is_some()
-        {
-            errors.push(Error::new(signature.span(), diagnostics::NOT_PLAIN));
-        }
-        if !signature.generics.params.is_empty() {
-            errors.push(Error::new(signature.generics.span(), diagnostics::GENERIC));
-        }
-        match &signature.output {
-            ReturnType::Default => errors.push(Error::new(signature.ident.span(), diagnostics::NO_RESULT)),
-            ReturnType::Type(_, ty) if !is_result(ty) => errors.push(Error::new(ty.span(), diagnostics::NO_RESULT)),
-            ReturnType::Type(..) => {}
-        }
+        check_qualifiers(signature, kind, &mut errors);
+        let returned = errors.take(returned(signature, kind));
+        let parameter = match kind {
+            Kind::Http => http_parameter::parameter,
+            Kind::Function => function_parameter::parameter,
+        };
         let parameters: Vec<_> = signature.inputs.iter().filter_map(|input| errors.take(parameter(input))).collect();
         let attempts = parameters.iter().filter_map(|parameter| match parameter {
             Parameter::Attempt(ty) => Some(ty),
@@ -50,60 +49,54 @@ impl Handler {
             errors.push(Error::new(second.span(), diagnostics::TWO_ATTEMPTS));
         }
         errors.finish()?;
-        Ok(Self { parameters })
+        let returned = returned.ok_or_else(|| Error::new(signature.ident.span(), diagnostics::NO_RESULT))?;
+        Ok(Self { kind, parameters, returned })
     }
 }
 
-fn parameter(input: &FnArg) -> Result<Parameter> {
-    let PatType { attrs, pat, ty, .. } = match input {
-        FnArg::Typed(typed) => typed,
-        FnArg::Receiver(receiver) => return Err(Error::new(receiver.span(), diagnostics::RECEIVER)),
-    };
-    if let Some(attribute) = attrs.first() {
-        return Err(Error::new(attribute.span(), diagnostics::ARGUMENT_ATTRIBUTE));
+fn check_qualifiers(signature: &Signature, kind: Kind, errors: &mut Errors) {
+    if signature.asyncness.is_none() {
+        errors.push(Error::new(signature.fn_token.span, diagnostics::NOT_ASYNC));
     }
-    match &**ty {
-        Type::Reference(reference) if matches!(&*reference.elem, Type::ImplTrait(_)) => {
-            Err(Error::new(ty.span(), diagnostics::IMPL_TRAIT))
-        }
-        Type::Reference(reference) if reference.mutability.is_some() => {
-            Err(Error::new(ty.span(), diagnostics::MUTABLE_REFERENCE))
-        }
-        Type::Reference(reference) if is_extracted(&reference.elem) => {
-            Err(Error::new(ty.span(), diagnostics::REFERENCE_TO_EXTRACTED))
-        }
-        Type::Reference(_) => match &**pat {
-            Pat::Ident(name) => Ok(Parameter::Shared { name: name.ident.clone(), ty: ty.clone() }),
-            _ => Err(Error::new(pat.span(), diagnostics::REFERENCE_PATTERN)),
-        },
-        Type::ImplTrait(_) => Err(Error::new(ty.span(), diagnostics::IMPL_TRAIT)),
-        Type::Path(path) if is_attempt(path) => Ok(Parameter::Attempt(ty.clone())),
-        _ => Ok(Parameter::Extracted(ty.clone())),
+    if signature.constness.is_some() || !matches!(signature.safety, syn::Safety::Default) || signature.abi.is_some() {
+        errors.push(Error::new(signature.span(), diagnostics::NOT_PLAIN));
+    }
+    let generics = &signature.generics;
+    if kind == Kind::Function && generics.lifetimes().count() > 0 {
+        errors.push(Error::new_spanned(generics, diagnostics::LIFETIME));
+    } else if !generics.params.is_empty() {
+        let message = match kind {
+            Kind::Http => diagnostics::GENERIC,
+            Kind::Function => diagnostics::GENERIC_FUNCTION,
+        };
+        errors.push(Error::new_spanned(generics, message));
     }
 }
 
 /// `Result<…>`, `io::Result<…>`, or an alias whose name ends so.
-fn is_result(ty: &Type) -> bool {
-    matches!(ty, Type::Path(path) if last_ends_with(path, "Result"))
-}
-
-/// What is certainly meant to be read from the request or the claim.
-fn is_extracted(ty: &Type) -> bool {
-    matches!(ty, Type::Path(path) if is_attempt(path)
-        || path.path.segments.last().is_some_and(|last| last.ident == "Request" || last.ident == "Json"))
+fn returned(signature: &Signature, kind: Kind) -> Result<Returned> {
+    match &signature.output {
+        ReturnType::Default => Err(Error::new(signature.ident.span(), diagnostics::NO_RESULT)),
+        ReturnType::Type(_, ty) => {
+            let is_result = matches!(&**ty, Type::Path(path) if last_ends_with(path, "Result"));
+            if !is_result {
+                return Err(Error::new(ty.span(), diagnostics::NO_RESULT));
+            }
+            let returned = Returned::new(ty);
+            if kind == Kind::Function {
+                returned.check_owned()?;
+            }
+            Ok(returned)
+        }
+    }
 }
 
 fn last_ends_with(path: &TypePath, end: &str) -> bool {
     path.path.segments.last().is_some_and(|last| last.ident.to_string().ends_with(end))
 }
 
-/// `Attempt` or `Option<Attempt>`, however they are qualified.
-fn is_attempt(path: &TypePath) -> bool {
-    let Some(last) = path.path.segments.last() else { return false };
-    if last.ident == "Attempt" {
-        return true;
-    }
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return false };
-    last.ident == "Option"
-        && matches!(arguments.args.first(), Some(GenericArgument::Type(Type::Path(inner))) if is_attempt(inner))
+/// What is certainly meant to be read from the request or the claim.
+pub(crate) fn is_extracted(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if is_attempt(path)
+        || path.path.segments.last().is_some_and(|last| last.ident == "Request" || last.ident == "Json"))
 }

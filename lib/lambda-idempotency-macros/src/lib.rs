@@ -1,38 +1,52 @@
 //! The attribute macro of `lambda-idempotency`; use it from there.
 //!
-//! Three phases, each in its file: `arguments` (with `choices` and `lists`) and `handler` parse and validate, with every diagnostic's text in
-//! `diagnostics`; `expand` writes the call of `lambda_idempotency::http::run`.
+//! Three phases: `arguments` and `handler` parse and validate, with the files that are named after what they parse, and every
+//! diagnostic's text in `diagnostics`; `expand` writes the call, with a file per kind of handler.
 
 mod arguments;
 mod choices;
 mod diagnostics;
 mod expand;
+mod expand_function;
+mod expand_http;
+mod function_arguments;
+mod function_parameter;
 mod handler;
+mod http_arguments;
+mod http_parameter;
+mod key;
 mod lists;
+mod parameter;
+mod returned;
 
 use proc_macro::TokenStream;
 
-/// Makes an async HTTP handler idempotent.
+/// Makes an async function idempotent: an HTTP handler, or with a `key` any other function.
 ///
 /// # Arguments
 ///
-/// | argument | meaning |
-/// |---|---|
-/// | `operation = "create-charge"` | The operation's name. Mandatory, and a literal, so that renaming code never changes the identity of keys in flight. |
-/// | `version = 1` | The operation's version. Mandatory. Raise it when the meaning of a request changes. |
-/// | `scope = …` | Whose keys a request uses. Mandatory: `jwt_claim("sub")`, `authorizer("tenantId")`, `api_key_id()`, `header("x-tenant-id")`, `none`, or any expression that is a `ScopeSource`. |
-/// | `on_abandoned = …` | What happens after a lost attempt: `rerun` (default), `reject`, `probe(f)`, or any expression that is an `OnAbandoned`. `f` is an async function or closure of the `Attempt` and the `Request` that asks the outside world whether the effect happened (`Result<Probed<R>, Error>`); it may use the handler's references. |
-/// | `probe = f` | The same function, where `on_abandoned` is an expression. |
-/// | `in_flight = …` | What a duplicate gets while the first request is carried out: `conflict` (default), `wait(max)`, `accepted`, or any expression that is an `InFlight`. |
-/// | `retain = [2xx, 4xx]` | Which status classes are stored and replayed; all if not said. After a response of another class the next request runs, so leave a class out only if nothing happened then. |
-/// | `window = …` | How long keys mean something: any expression that is a `Window`; `Window::http()` if not said. |
-/// | `methods = [POST, PATCH]` | Which methods need a key; these two if not said. Others pass without protection. |
-/// | `fingerprint_exclude = ["/sent_at", "/trace/id"]` | Places of a JSON body (JSON pointers, RFC 6901) that do not make a request another one: members that a client sets anew on each retry. |
-/// | `replay_headers = ["set-cookie"]` | Headers that replays have too: `set-cookie`, `date`. All others are replayed anyway, but for those of a connection. |
+/// | argument | for | meaning |
+/// |---|---|---|
+/// | `operation = "create-charge"` | both | The operation's name. Mandatory, and a literal, so that renaming code never changes the identity of keys in flight. |
+/// | `version = 1` | both | The operation's version. Mandatory. Raise it when the meaning of a request or of the arguments changes. |
+/// | `scope = …` | HTTP | Whose keys a request uses. Mandatory: `jwt_claim("sub")`, `authorizer("tenantId")`, `api_key_id()`, `header("x-tenant-id")`, `none`, or any expression that is a `ScopeSource`. |
+/// | `scope = …` | functions | Whose key a call uses. Mandatory: `tenant(&invoice.tenant)`, `none`, or any expression that implements `IntoScope`: a `Scope`, or the result of making one. |
+/// | `key = …` | functions | What identifies a call, and makes this a function. A list of parts, `[invoice.id, number = invoice.number()]`, or any expression that implements `IntoKey`: an `IdempotencyKey`, a reference to one, or the result of making one. |
+/// | `on_abandoned = …` | both | What happens after a lost attempt: `rerun` (default), `reject`, `probe(f)`, or any expression that is an `OnAbandoned`. `f` is an async function or closure of the `Attempt` (for HTTP, of the `Attempt` and the `Request`) that asks the outside world whether the effect happened (`Result<Probed<R>, Error>`); it may use the handler's references. |
+/// | `probe = f` | both | The same function, where `on_abandoned` is an expression. |
+/// | `in_flight = …` | both | What a duplicate gets while the first request is carried out: `conflict` (default) or `wait(max)`; for HTTP also `accepted`, or any expression that is an `InFlight`. |
+/// | `window = …` | both | How long keys mean something: any expression that is a `Window`; `Window::http()` if not said. |
+/// | `fingerprint_exclude = ["/sent_at", "/trace/id"]` | both | Places (JSON pointers, RFC 6901) of a JSON body, or of a function's arguments (`/invoice/sent_at`), that do not make a request another one: members that a client sets anew on each retry. |
+/// | `deadline = …` | functions | When this attempt will have ended, whatever happens: an expression that is an `EpochMillis`, in Lambda `lambda_deadline(context)`. The time of the call and the window's longest run if not said; see `lambda_idempotency::function` for what a wrong one means. |
+/// | `retain = [2xx, 4xx]` | HTTP | Which status classes are stored and replayed; all if not said. After a response of another class the next request runs, so leave a class out only if nothing happened then. |
+/// | `methods = [POST, PATCH]` | HTTP | Which methods need a key; these two if not said. Others pass without protection. |
+/// | `replay_headers = ["set-cookie"]` | HTTP | Headers that replays have too: `set-cookie`, `date`. All others are replayed anyway, but for those of a connection. |
 ///
-/// Expressions are evaluated once, at the first request; a probe's, at each request.
+/// `window`, `on_abandoned`, `in_flight` and an HTTP handler's `scope` are evaluated once, at the first request; a probe at each
+/// request. A function's `key`, `scope` and `deadline` are evaluated at each call, before anything runs, with a reference in place of each
+/// of the function's owned arguments.
 ///
-/// # The handler
+/// # An HTTP handler
 ///
 /// The handler's arguments may be, in any order:
 ///
@@ -41,11 +55,9 @@ use proc_macro::TokenStream;
 /// * one `Attempt` (or `Option<Attempt>` for a handler that also serves methods without protection);
 /// * references to shared state, such as a client.
 ///
-/// It returns `Result<R, E>` where `R` is a `lambda_http::IntoResponse` and `E` implements `Classify`.
+/// It returns `Result<R, E>` where `R` is a `lambda_http::IntoResponse` and `E` implements `http::Classify`.
 ///
-/// # What it becomes
-///
-/// A function of the same name that takes the `Idempotency` handle, the references in their order, and the request:
+/// It becomes a function of the same name that takes the `Idempotency` handle, the references in their order, and the request:
 ///
 /// ```text
 /// #[idempotent(operation = "create-charge", version = 1, scope = jwt_claim("sub"))]
@@ -55,7 +67,35 @@ use proc_macro::TokenStream;
 /// create_charge(&idempotency, &provider, request).await
 /// ```
 ///
-/// The expansion is one call of `lambda_idempotency::http::run` or `run_with_probe`, which work without the macro too.
+/// # A function
+///
+/// The function's arguments may be, in any order:
+///
+/// * owned values that implement `Serialize`: they count, so that the same key with other values is noticed;
+/// * one `Attempt`;
+/// * references to shared state that does not count, such as a client. A reference to something that implements `Serialize` is refused,
+///   because it looks like data and would silently not count: take it by value;
+/// * anything that is marked `#[shared]`: handed through, owned or borrowed, and not counted.
+///
+/// It returns `Result<R, E>` where `R` implements `Serialize` and `DeserializeOwned` and `E` implements `function::Classify`.
+///
+/// The names of arguments and of a key's parts are part of what is compared and stored: give them new ones only together with a new
+/// version. The function's own name is not.
+///
+/// It becomes a function of the same name that takes the `Idempotency` handle and all arguments but the attempt, in their order:
+///
+/// ```text
+/// #[idempotent(operation = "send-invoice", version = 1, scope = tenant(&invoice.tenant), key = [invoice.id])]
+/// async fn send_invoice(mailer: &Mailer, invoice: Invoice, attempt: Attempt) -> Result<Sent, SendError> { … }
+///
+/// // is called as
+/// let done: Done<Sent> = send_invoice(&idempotency, &mailer, invoice).await?;
+/// ```
+///
+/// # What it expands to
+///
+/// One call of what `lambda_idempotency::http::run` and `lambda_idempotency::function::run` are calls of too; these work without the
+/// macro.
 #[proc_macro_attribute]
 pub fn idempotent(arguments: TokenStream, item: TokenStream) -> TokenStream {
     expand::idempotent(arguments.into(), item.into()).into()

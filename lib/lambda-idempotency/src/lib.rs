@@ -37,6 +37,8 @@
 //!
 //! Without the subscriber in its `main` a function says nothing about why it refuses requests.
 //!
+//! With a `key`, `#[idempotent]` goes on any other async function too, with typed arguments and a typed result: see [`function`].
+//!
 //! What is promised about attempts that crash is the operation's choice: [`OnAbandoned`].
 //!
 //! | feature | what it adds |
@@ -44,13 +46,18 @@
 //! | `uuid` | `uuid::Uuid` may be part of a derived key ([`KeyPart`]) |
 
 mod config;
+mod deadline;
+pub mod function;
 pub mod http;
 mod mode;
+mod outcome;
+mod probed;
 
 pub use config::{ConfigError, Idempotency};
+pub use deadline::lambda_deadline;
 pub use idempotency_core::{
-    Attempt, AttemptNumber, Epoch, IdempotencyKey, JsonPointer, JsonPointerError, KeyError, Namespace, OnAbandoned,
-    Operation, Policy, Scope, Store, Window, WindowError,
+    Attempt, AttemptNumber, ClaimError, Epoch, EpochMillis, Fingerprint, IdempotencyKey, JsonPointer, JsonPointerError,
+    KeyError, Namespace, OnAbandoned, Operation, Policy, Scope, Store, Window, WindowError,
 };
 #[doc(no_inline)]
 pub use idempotency_core::{Clock, Engine, MemoryStore, NamespaceError, OperationError, ScopeError, Timeouts};
@@ -59,16 +66,17 @@ pub use idempotency_core::{
     ContentId, ContentIdBuilder, EncodedPart, KeyBuilder, KeyPart, KeyPartError, PartSlot, content_id, key,
 };
 pub use idempotency_dynamodb::{DynamoDbStore, client_from_env};
-/// The arguments' types are [`http::ScopeSource`], [`OnAbandoned`] and [`Window`]; a handler's are [`http::FromRequest`]
-/// (such as [`http::Json`]) and [`Attempt`]; its error implements [`http::Classify`].
+/// An HTTP handler's arguments are [`http::FromRequest`] (such as [`http::Json`]) and [`Attempt`], and its error implements
+/// [`http::Classify`]; the macro's own are [`http::ScopeSource`], [`OnAbandoned`] and [`Window`]. A function's arguments are
+/// [`function::Argument`]s and [`Attempt`], its value is [`function::Storable`], and its error implements [`function::Classify`]; the
+/// macro's own are [`function::IntoKey`] and [`function::IntoScope`] too.
 pub use lambda_idempotency_macros::idempotent;
 pub use mode::{Mode, ModeError};
+pub use probed::Probed;
 
-/// What the expansion of [`idempotent`] needs. Not for hand-written code.
 #[doc(hidden)]
-pub mod __private {
-    pub use lambda_http::{Error, Request, http::Method};
-}
+#[path = "private.rs"]
+pub mod __private;
 
 /// The guide's snippets, compiled.
 #[cfg(doctest)]
@@ -79,3 +87,8 @@ struct HttpGuide;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The guide's functions, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/functions.md")]
+struct GuideToFunctions;

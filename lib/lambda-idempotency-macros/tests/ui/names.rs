@@ -10,6 +10,11 @@ pub mod http {
     pub struct Reply;
 }
 
+pub mod function {
+    pub struct Done<R>(R);
+    pub struct Error<E>(E);
+}
+
 pub mod __private {
     pub struct Request;
     pub struct Error;

@@ -14,7 +14,8 @@ pub type Rejection = Box<Response<Body>>;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read from a request",
     label = "not a handler argument",
-    note = "a handler takes arguments that implement `FromRequest` (`Json<T>`, `Request`), one `Attempt`, and references to shared state"
+    note = "a handler takes arguments that implement `FromRequest` (`Json<T>`, `Request`), one `Attempt`, and references to shared state",
+    note = "a function that is no HTTP handler says what identifies a call: `#[idempotent(…, key = [invoice.id])]`"
 )]
 pub trait FromRequest: Sized {
     /// Reads the argument.

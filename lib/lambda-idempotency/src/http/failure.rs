@@ -65,6 +65,13 @@ impl Classify for Error {
     }
 }
 
+/// A failure that was classified before.
+impl Classify for Failure {
+    fn classify(self) -> Failure {
+        self
+    }
+}
+
 impl Classify for Infallible {
     fn classify(self) -> Failure {
         match self {}

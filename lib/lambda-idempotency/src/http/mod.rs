@@ -44,7 +44,6 @@ mod in_flight;
 mod key_header;
 mod layer;
 mod operation;
-mod probe;
 mod problem;
 mod replayed_headers;
 mod reply;
@@ -54,6 +53,7 @@ pub mod scope;
 mod shadow;
 mod status;
 mod stored;
+mod types;
 
 pub use extract::{FromAttempt, FromRequest, Json, Rejection};
 pub use failure::{Classify, Failure};
@@ -61,7 +61,6 @@ pub use in_flight::InFlight;
 pub use key_header::{IDEMPOTENCY_KEY, KeyHeaderError, key_from_headers};
 pub use layer::{IdempotencyLayer, IdempotencyService};
 pub use operation::HttpOperation;
-pub use probe::Probed;
 pub use problem::{Problem, ProblemType};
 pub use replayed_headers::ReplayHeader;
 pub use reply::Reply;
@@ -70,3 +69,7 @@ pub use run::{run, run_with_probe};
 pub use scope::ScopeSource;
 pub use status::status;
 pub use stored::{IDEMPOTENT_BODY_OMITTED, IDEMPOTENT_REPLAYED};
+#[doc(hidden)]
+pub use types::{Types, types};
+
+pub use crate::Probed;

@@ -2,7 +2,7 @@
 
 use std::{future::Future, time::Duration};
 
-use idempotency_core::{Attempt, Claim, ClaimError, Claimed, Completion, EpochMillis, OnAbandoned, Store};
+use idempotency_core::{Attempt, Claim, Claimed, Completion, EpochMillis, OnAbandoned, Store};
 use lambda_http::{Error, IntoResponse, Request, RequestExt};
 
 use super::{
@@ -11,12 +11,15 @@ use super::{
     fingerprint::{fingerprint, path},
     key_header::key_from_headers,
     operation::route,
-    probe::nobody_can_say,
     shadow,
     status::{location, status},
     stored::StoredResponse,
 };
-use crate::{Idempotency, Mode};
+use crate::{
+    Idempotency, Mode, lambda_deadline,
+    outcome::name,
+    probed::{nobody_can_say, said},
+};
 
 /// Runs one request through the protocol: the attribute macro and the tower layer are calls of this function.
 ///
@@ -58,7 +61,8 @@ where
     R: IntoResponse,
     E: Classify,
 {
-    run_with_probe(idempotency, operation, request, extract, nobody_can_say, handler).await
+    run_with_probe(idempotency, operation, request, extract, |attempt, _| nobody_can_say::<Reply>(attempt), handler)
+        .await
 }
 
 /// As [`run()`], for an operation with [`OnAbandoned::Probe`](crate::OnAbandoned::Probe): after a lost attempt, `probe` asks
@@ -148,7 +152,7 @@ where
     if let (Ok(Claimed::Abandoned(_)), Some(asked)) = (&claimed, asked)
         && let Ok(Claimed::Abandoned(abandoned)) = claimed
     {
-        claimed = match probed(probe(abandoned.attempt().clone(), asked).await) {
+        claimed = match said(probe(abandoned.attempt().clone(), asked).await) {
             Probed::Happened(response) => {
                 let response =
                     StoredResponse::new(Reply::converted(response).await.into_inner(), &operation.replayed_headers);
@@ -185,14 +189,6 @@ where
     }
 }
 
-/// What a probe says; what it cannot say, nobody can.
-fn probed<Q>(said: Result<Probed<Q>, Error>) -> Probed<Q> {
-    said.unwrap_or_else(|error| {
-        tracing::error!(error = error.as_ref() as &dyn std::error::Error, "the probe of a lost attempt failed");
-        Probed::Unknown
-    })
-}
-
 /// Key, scope, fingerprint and deadline of a request, computed once.
 fn claim_request<S>(
     idempotency: &Idempotency<S>,
@@ -220,7 +216,7 @@ fn claim_request<S>(
 /// When the platform ends this invocation; outside Lambda, when the operation's longest run would end.
 pub(super) fn deadline<S>(idempotency: &Idempotency<S>, operation: &HttpOperation, request: &Request) -> EpochMillis {
     match request.lambda_context_ref() {
-        Some(context) => EpochMillis::new(i64::try_from(context.deadline).unwrap_or(i64::MAX)),
+        Some(context) => lambda_deadline(context),
         None => idempotency.engine().now() + operation.policy.window().longest_run(),
     }
 }
@@ -283,18 +279,5 @@ pub(super) async fn deliver<R: IntoResponse, E: Classify>(returned: Result<R, E>
             Failure::Permanent(response) => Ok((*response).into()),
             Failure::Abandoned(error) => Err(error),
         },
-    }
-}
-
-/// The outcome's name, for logs and metrics.
-pub(super) const fn name(claimed: &Result<Claimed, ClaimError>) -> &'static str {
-    match claimed {
-        Ok(Claimed::Fresh(_)) => "fresh",
-        Ok(Claimed::Replay(_)) => "replay",
-        Ok(Claimed::Conflict { .. }) => "conflict",
-        Ok(Claimed::Mismatch) => "mismatch",
-        Ok(Claimed::Uncertain) => "uncertain",
-        Ok(Claimed::Abandoned(_)) => "abandoned",
-        Err(_) => "not_claimed",
     }
 }

@@ -5,9 +5,9 @@ use lambda_http::{Error, IntoResponse, Request};
 
 use super::{
     Classify, FromAttempt, HttpOperation, Problem, Rejection, Reply,
-    run::{deliver, finish, name},
+    run::{deliver, finish},
 };
-use crate::Idempotency;
+use crate::{Idempotency, outcome::name};
 
 /// Runs one request, whatever is stored under its key. The first of its kind is claimed and completed as usual, so that its
 /// duplicates can be recognised; what would have been refused or replayed is told by a line with `would_be`, and runs.

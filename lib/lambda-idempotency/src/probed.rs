@@ -1,11 +1,11 @@
 //! Asking the outside world what became of a lost attempt.
 
-use std::future::{Ready, ready};
+use std::{
+    error::Error,
+    future::{Ready, ready},
+};
 
 use idempotency_core::Attempt;
-use lambda_http::{Error, Request};
-
-use super::Reply;
 
 /// What the outside world says about the effect of a lost attempt, under
 /// [`OnAbandoned::Probe`](crate::OnAbandoned::Probe).
@@ -15,15 +15,23 @@ use super::Reply;
 /// answer `Unknown` while the effect is younger than such a request can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Probed<R> {
-    /// The effect happened: this is the operation's response. It is stored and replayed.
+    /// The effect happened: this is the operation's result. It is stored and replayed.
     Happened(R),
     /// The effect did not happen: the handler runs again.
     DidNotHappen,
-    /// Nobody can say. The answer is 500, `outcome-unknown`, and the next request asks again.
+    /// Nobody can say. The outcome is uncertain, and the next request asks again.
     Unknown,
 }
 
 /// The probe of an operation that has none: nobody can say.
-pub(super) fn nobody_can_say(_: Attempt, _: Request) -> Ready<Result<Probed<Reply>, Error>> {
+pub fn nobody_can_say<R>(_: Attempt) -> Ready<Result<Probed<R>, Box<dyn Error + Send + Sync>>> {
     ready(Ok(Probed::Unknown))
+}
+
+/// What a probe says; what it cannot say, nobody can.
+pub(crate) fn said<R>(said: Result<Probed<R>, Box<dyn Error + Send + Sync>>) -> Probed<R> {
+    said.unwrap_or_else(|error| {
+        tracing::error!(error = error.as_ref() as &dyn Error, "the probe of a lost attempt failed");
+        Probed::Unknown
+    })
 }

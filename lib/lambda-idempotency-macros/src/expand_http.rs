@@ -1,0 +1,106 @@
+//! To one call of `lambda_idempotency::http::run`.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::{ItemFn, spanned::Spanned};
+
+use crate::{
+    arguments::Arguments,
+    expand::{declared, passed_through, with_choices},
+    handler::{Handler, Parameter},
+    http_arguments::HttpArguments,
+};
+
+pub(crate) fn expand(
+    arguments: &Arguments,
+    of_http: &HttpArguments,
+    handler: &Handler,
+    function: &ItemFn,
+) -> TokenStream {
+    let operation = operation(arguments, of_http);
+    let (output, inputs, block) = (&function.sig.output, &function.sig.inputs, &function.block);
+    let (mut extracted, mut extractors, mut attempt, mut passed) = (vec![], vec![], None, vec![]);
+    for parameter in &handler.parameters {
+        match parameter {
+            Parameter::Extracted(ty) => {
+                let argument = format_ident!("__extracted_{}", extracted.len());
+                extractors.push(quote_spanned! { ty.span() =>
+                    <#ty as ::lambda_idempotency::http::FromRequest>::from_request(&__request)?
+                });
+                passed.push(argument.to_token_stream());
+                extracted.push(argument);
+            }
+            Parameter::Attempt(ty) => {
+                attempt = Some(ty);
+                passed.push(quote!(__attempt));
+            }
+            Parameter::Shared { name, .. } | Parameter::Reference { name, .. } | Parameter::Counted { name, .. } => {
+                passed.push(name.to_token_stream());
+            }
+        }
+    }
+    let attempt = match attempt {
+        Some(ty) => quote!(__attempt: #ty),
+        None => quote!(_: ::core::option::Option<::lambda_idempotency::Attempt>),
+    };
+    let types = handler.returned.asked_for(&quote!(::lambda_idempotency::http::types));
+    let (run, probe) = match arguments.probe() {
+        Some(probe) => (quote!(run_with_probe), Some(quote!(#probe,))),
+        None => (quote!(run), None),
+    };
+    // Shared state may be there for the probe only.
+    let unused = arguments.probe().map(|_| quote!(#[allow(unused_variables)]));
+    let signature = signature(handler, function);
+    quote! {
+        #signature {
+            #unused
+            async fn __handler(#inputs) #output #block
+
+            static __OPERATION: ::std::sync::LazyLock<::lambda_idempotency::http::HttpOperation> =
+                ::std::sync::LazyLock::new(|| #operation);
+
+            ::lambda_idempotency::http::#run(
+                __idempotency,
+                &*__OPERATION,
+                __request,
+                |__request| ::core::result::Result::Ok((#(#extractors,)*)),
+                #probe
+                |(#(#extracted,)*), #attempt| {
+                    #types.answered(__handler(#(#passed),*))
+                },
+            )
+            .await
+        }
+    }
+}
+
+fn operation(arguments: &Arguments, of_http: &HttpArguments) -> TokenStream {
+    let (declared, scope) = (declared(arguments), &of_http.scope);
+    let choices = [
+        ("window", arguments.window.as_ref()),
+        ("on_abandoned", arguments.on_abandoned.as_ref().map(|value| &value.choice)),
+        ("in_flight", of_http.in_flight.as_ref()),
+        ("retain", of_http.retain.as_ref()),
+        ("methods", of_http.methods.as_ref()),
+        ("fingerprint_exclude", arguments.fingerprint_exclude.as_ref()),
+        ("replay_headers", of_http.replay_headers.as_ref()),
+    ];
+    with_choices(&quote!(::lambda_idempotency::http::HttpOperation::new(#declared, #scope)), &choices)
+}
+
+/// The function that callers see.
+pub(crate) fn signature(handler: &Handler, function: &ItemFn) -> TokenStream {
+    let (attributes, visibility, name) = (&function.attrs, &function.vis, &function.sig.ident);
+    let shared = passed_through(handler);
+    quote! {
+        #(#attributes)*
+        #visibility async fn #name<__S: ::lambda_idempotency::Store>(
+            __idempotency: &::lambda_idempotency::Idempotency<__S>,
+            #(#shared,)*
+            __request: ::lambda_idempotency::__private::Request,
+        ) -> ::core::result::Result<
+            ::lambda_idempotency::http::Reply,
+            ::lambda_idempotency::__private::Error,
+        >
+    }
+}

@@ -1,0 +1,44 @@
+extern crate self as lambda_idempotency;
+
+#[path = "../../../lambda-idempotency/src/deadline.rs"]
+mod deadline;
+#[path = "../../../lambda-idempotency/src/function/mod.rs"]
+pub mod function;
+#[path = "../../../lambda-idempotency/src/http/mod.rs"]
+pub mod http;
+#[path = "../../../lambda-idempotency/src/mode.rs"]
+mod mode;
+#[path = "../../../lambda-idempotency/src/outcome.rs"]
+mod outcome;
+#[path = "../../../lambda-idempotency/src/private.rs"]
+pub mod __private;
+#[path = "../../../lambda-idempotency/src/probed.rs"]
+mod probed;
+
+pub use idempotency_core::{
+    Attempt, Engine, IdempotencyKey, JsonPointer, MemoryStore, Namespace, OnAbandoned, Operation, Scope, Store, Window,
+};
+pub use {deadline::lambda_deadline, mode::Mode, probed::Probed};
+
+/// In place of the store that needs the AWS SDK.
+pub type DynamoDbStore = MemoryStore;
+
+/// In place of the handle whose default store is DynamoDB.
+pub struct Idempotency<S> {
+    engine: Engine<S>,
+    namespace: Namespace,
+}
+
+impl<S> Idempotency<S> {
+    pub fn engine(&self) -> &Engine<S> {
+        &self.engine
+    }
+
+    pub fn namespace(&self) -> &Namespace {
+        &self.namespace
+    }
+
+    pub fn mode(&self) -> Mode {
+        Mode::Enforce
+    }
+}

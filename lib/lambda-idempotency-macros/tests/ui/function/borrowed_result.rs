@@ -1,0 +1,13 @@
+#![allow(dead_code)]
+include!("../names.rs");
+
+use lambda_idempotency_macros::idempotent;
+
+struct Names;
+
+#[idempotent(operation = "send-invoice", version = 1, scope = none, key = [id])]
+async fn send(id: u64, names: &Names) -> Result<&str, String> {
+    Ok("")
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+#![allow(dead_code)]
+include!("../names.rs");
+
+use lambda_idempotency_macros::idempotent;
+
+#[idempotent(operation = "send-invoice", version = 1, scope = none, key = [id, id = 7])]
+async fn send(id: u64) -> Result<String, String> {
+    Ok(String::new())
+}
+
+fn main() {}

@@ -1,0 +1,59 @@
+//! Shadow mode: everything runs, and the log tells what would have been deduplicated.
+
+use std::future::Future;
+
+use idempotency_core::{Attempt, ClaimError, Claimed, Fingerprint, Request, Scope, Store};
+
+use super::{
+    Done, Error, FunctionOperation,
+    run::{finish, unprotected},
+    types::Types,
+};
+use crate::{Idempotency, outcome::name};
+
+/// Runs one call, whatever is stored under its key. The first of its kind is claimed and completed as usual, so that its
+/// duplicates can be recognised; what would have been refused or replayed is told by a line with `would_be`, and runs.
+pub(super) async fn run<S, F, R, E>(
+    idempotency: &Idempotency<S>,
+    operation: &FunctionOperation,
+    request: Result<Request, Error<E>>,
+    types: Types<R, E>,
+    handler: impl FnOnce(Attempt) -> F,
+) -> Result<Done<R>, Error<E>>
+where
+    S: Store,
+    F: Future<Output = Result<R, E>>,
+{
+    let (request, would_be) = match request {
+        Ok(request) => match idempotency.engine().claim(&request, &operation.policy.wait(None)).await {
+            Ok(Claimed::Fresh(claim)) => {
+                let returned = handler(claim.attempt().clone()).await;
+                return finish(idempotency, claim, types, returned).await;
+            }
+            claimed => (request, name(&claimed)),
+        },
+        Err(refused) => {
+            let would_be = match refused {
+                Error::Key(_) => "key-missing",
+                Error::Scope(_) => "scope-missing",
+                _ => "request-invalid",
+            };
+            (without_key(idempotency, operation)?, would_be)
+        }
+    };
+    tracing::warn!(operation = %operation.operation, would_be, "shadow mode: the function runs all the same");
+    unprotected(idempotency, &request, types, handler).await
+}
+
+/// In place of a call that has no usable key, scope or arguments: one under a key that nobody else has.
+fn without_key<S, E>(idempotency: &Idempotency<S>, operation: &FunctionOperation) -> Result<Request, Error<E>> {
+    let engine = idempotency.engine();
+    Ok(Request {
+        namespace: idempotency.namespace().clone(),
+        operation: operation.operation.clone(),
+        scope: Scope::none(),
+        key: engine.draw_key().map_err(|error| Error::NotProtected(ClaimError::from(error)))?,
+        fingerprint: Fingerprint::builder().finish(),
+        deadline: engine.now() + operation.policy.window().longest_run(),
+    })
+}

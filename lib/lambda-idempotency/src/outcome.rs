@@ -1,0 +1,16 @@
+//! The outcome of a claim, by name.
+
+use idempotency_core::{ClaimError, Claimed};
+
+/// The outcome's name, for logs and metrics.
+pub(crate) const fn name(claimed: &Result<Claimed, ClaimError>) -> &'static str {
+    match claimed {
+        Ok(Claimed::Fresh(_)) => "fresh",
+        Ok(Claimed::Replay(_)) => "replay",
+        Ok(Claimed::Conflict { .. }) => "conflict",
+        Ok(Claimed::Mismatch) => "mismatch",
+        Ok(Claimed::Uncertain) => "uncertain",
+        Ok(Claimed::Abandoned(_)) => "abandoned",
+        Err(_) => "not_claimed",
+    }
+}
