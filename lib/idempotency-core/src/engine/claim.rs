@@ -39,7 +39,6 @@ impl Request {
 
 /// What became of a claim.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "the fresh claim is the common case, and the value is matched at once")]
 pub enum Claimed {
     /// This attempt owns the key: run the effect, then end the claim.
     Fresh(Claim),

@@ -53,7 +53,7 @@ async fn a_waiter_gets_the_result_and_writes_nothing() {
     world.calls();
     let completes = async {
         let _ = world.engine.complete(claim, Outcome::new("done")).await;
-        assert!(world.engine.store().calls.lock().unwrap().iter().any(|call| *call == "replace"));
+        assert!(world.engine.store().calls.lock().unwrap().contains(&"replace"));
     };
     let claimed = wait(&world, waits(OnAbandoned::Rerun), world.request(), Duration::from_secs(2), completes).await;
     let Claimed::Replay(replay) = claimed else { panic!("{claimed:?}") };
