@@ -20,6 +20,7 @@ mod concurrency;
 mod crash;
 mod expiry;
 mod failures;
+mod faults_page;
 mod http_content;
 mod http_contract;
 mod http_kinds;

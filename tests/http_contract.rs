@@ -1,5 +1,9 @@
 //! What a client sees when nothing breaks.
 
+use idempotency_testkit::{
+    fault_proxy::{Fault, Rule},
+    payment_provider::Behaviour,
+};
 use serde_json::json;
 
 use crate::world::{Charge, World};
@@ -122,16 +126,45 @@ async fn the_key_goes_to_the_provider_unchanged() {
     world.stop().await;
 }
 
+/// What neither a problem nor a log may tell: the key, the tenants, and what was asked and answered.
+const SECRETS: [&str; 6] = ["secret-key-1", "tenant-7", "tenant-8", "cus_42", "98765", "ch_"];
+
 #[tokio::test]
-async fn neither_key_nor_body_is_logged() {
+async fn neither_problems_nor_logs_tell_key_tenant_or_what_was_asked_and_answered() {
     let world = World::start().await;
-    world.charge(&Charge::new("secret-key-1")).await;
-    world.charge(&Charge::new("secret-key-1")).await;
-    world.charge(&Charge::new("secret-key-1").amount(98765)).await;
-    let log = world.log();
-    assert!(log.contains("mismatch"), "the log tells the outcome: {log}");
-    for secret in ["secret-key-1", "cus_42", "98765"] {
-        assert!(!log.contains(secret), "{log}");
+    let charge = Charge::new("secret-key-1").amount(98765);
+    let log_tells = |what: &str| assert!(world.log().contains(what), "{what}: {}", world.log());
+    let is_problem = async |charge: &Charge, status: u16| {
+        let answer = world.charge(charge).await;
+        assert_eq!(answer.status, status, "{answer:?}");
+        let body = String::from_utf8(answer.body).unwrap();
+        assert!(!SECRETS.iter().any(|secret| body.contains(secret)), "{body}");
+    };
+    world.provider(Behaviour { turn_away: 1, ..Behaviour::default() });
+    is_problem(&charge, 503).await;
+    log_tells("the effect did not happen");
+    world.provider(Behaviour { fail_after_charging: 1, ..Behaviour::default() });
+    is_problem(&charge, 500).await;
+    log_tells("attempt abandoned");
+    is_problem(&charge, 409).await;
+    world.end_the_lease().await;
+    assert_eq!(world.charge(&charge).await.status, 201);
+    assert!(world.charge(&charge).await.is_replay());
+    is_problem(&charge.clone().amount(5), 422).await;
+    is_problem(&charge.clone().body(r#"{"customer":"cus_42","amount":"98765"}"#), 400).await;
+    is_problem(&charge.clone().keys(&["secret-key-1", "secret-key-1"]), 400).await;
+    // The same key of another tenant: its effect happens and its end cannot be stored.
+    world.fault_on_write(2, u64::MAX, Fault::ErrorBefore);
+    assert_eq!(world.charge(&charge.clone().tenant(Some("tenant-8"))).await.status, 201);
+    log_tells("CompletionUnconfirmed");
+    world.stack.proxy().clear_rules();
+    world.stack.proxy().inject(Rule::any().forever().fault(Fault::Throttle));
+    is_problem(&charge, 503).await;
+    log_tells("the request was refused because it could not be protected");
+    for outcome in ["fresh", "conflict", "replay", "mismatch", "not_claimed"] {
+        log_tells(outcome);
     }
+    let log = world.log();
+    assert!(!SECRETS.iter().any(|secret| log.contains(secret)), "{log}");
     world.stop().await;
 }

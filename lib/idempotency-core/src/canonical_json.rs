@@ -1,6 +1,6 @@
 //! JSON in the one spelling that equal values share.
 
-use std::{collections::BTreeMap, fmt, sync::LazyLock};
+use std::{collections::BTreeMap, fmt};
 
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
@@ -34,6 +34,7 @@ pub struct CanonicalJsonError(#[from] serde_json::Error);
 /// | numbers beyond ±(2^53 - 1), however spelt (`9007199254740993`, `1e30`, `1e400`) | refused: two of them may be one double |
 /// | `NaN`, `Infinity`, `01`, `+1`, `.5`, comments, trailing commas | refused: not JSON |
 /// | a member name twice in one object, also by escapes | refused: parsers take the first, the last or none |
+/// | a member named `$serde_json::private::Number` | refused: it is how `serde_json` spells a number inside |
 /// | a lone surrogate (`"\ud800"`), bytes that are not UTF-8, a byte order mark | refused |
 /// | nesting up to 127 levels | as any other |
 /// | nesting of 128 levels and more | refused, without using the stack up |
@@ -184,7 +185,7 @@ impl<'de> Visitor<'de> for IJsonVisitor {
         let mut object = BTreeMap::new();
         while let Some(name) = members.next_key::<String>()? {
             if name == NUMBER {
-                return number(&members.next_value::<String>()?).ok_or_else(|| A::Error::custom(TOO_LARGE));
+                return number(&members.next_value::<Literal>()?.0).ok_or_else(|| A::Error::custom(TOO_LARGE));
             }
             if object.insert(name, members.next_value()?).is_some() {
                 return Err(A::Error::custom("a member name stands twice in one object"));
@@ -200,36 +201,38 @@ const TOO_LARGE: &str = "number beyond ±(2^53 - 1)";
 /// with this member.
 const NUMBER: &str = "$serde_json::private::Number";
 
-/// Whether numbers are handed over as such maps.
-static NUMBERS_ARE_MAPS: LazyLock<bool> = LazyLock::new(|| {
-    struct Probe(bool);
-    impl<'de> Deserialize<'de> for Probe {
-        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-            struct Is;
-            impl<'de> Visitor<'de> for Is {
-                type Value = Probe;
-                fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                    f.write_str("a number")
-                }
-                fn visit_f64<E>(self, _: f64) -> Result<Probe, E> {
-                    Ok(Probe(false))
-                }
-                fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<Probe, A::Error> {
-                    Ok(Probe(true))
-                }
-            }
-            deserializer.deserialize_any(Is)
-        }
-    }
-    serde_json::from_str("1.5").is_ok_and(|Probe(is)| is)
-});
+/// What `serde_json` puts under [`NUMBER`]: the number as it was spelt.
+///
+/// It comes as an owned `String`. A string that stands in the text comes borrowed from it, or from the buffer in which its
+/// escapes were resolved, and is no number, whatever features are on: a caller wrote that member (`serde_json`,
+/// `NumberDeserializer` in `number.rs` and `Deserializer::deserialize_any` in `de.rs`).
+struct Literal(String);
 
-/// The number behind [`NUMBER`]. Where numbers are not handed over so, a caller wrote that member, and the text has no
-/// canonical form.
-fn number(literal: &str) -> Option<IJson> {
-    if !*NUMBERS_ARE_MAPS {
-        return None;
+impl<'de> Deserialize<'de> for Literal {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(LiteralVisitor)
     }
+}
+
+struct LiteralVisitor;
+
+impl Visitor<'_> for LiteralVisitor {
+    type Value = Literal;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no member that serde_json uses inside")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, _: &str) -> Result<Literal, E> {
+        Err(E::custom("a member has a name that serde_json uses inside"))
+    }
+
+    fn visit_string<E>(self, literal: String) -> Result<Literal, E> {
+        Ok(Literal(literal))
+    }
+}
+
+fn number(literal: &str) -> Option<IJson> {
     match literal.parse::<i64>() {
         Ok(value) => integer(value),
         Err(_) => literal.parse().ok().and_then(float),

@@ -198,6 +198,28 @@ mod tests {
     }
 
     #[test]
+    fn a_lease_is_stored_in_milliseconds_and_an_expiry_in_whole_seconds() {
+        let item = item_from_record(&record(None));
+        assert_eq!(item[attribute::LEASE_UNTIL], AttributeValue::N("1700000013000".into()));
+        assert_eq!(item[attribute::EXPIRES_AT], AttributeValue::N("1700172800".into()));
+    }
+
+    #[test]
+    fn a_time_that_is_missing_or_no_integer_is_an_error_and_never_no_lease() {
+        for name in [attribute::LEASE_UNTIL, attribute::EXPIRES_AT] {
+            let mut item = item_from_record(&record(None));
+            for odd in ["1700172800.5", "1.7E9", "", "soon"] {
+                item.insert(name.into(), AttributeValue::N(odd.into()));
+                assert_eq!(record_from_item(&item), Err(RecordError::Invalid { attribute: name }), "{odd}");
+            }
+            item.insert(name.into(), AttributeValue::Null(true));
+            assert_eq!(record_from_item(&item), Err(RecordError::Invalid { attribute: name }));
+            item.remove(name);
+            assert_eq!(record_from_item(&item), Err(RecordError::Missing { attribute: name }));
+        }
+    }
+
+    #[test]
     fn an_unknown_schema_or_status_is_an_error() {
         let mut item = item_from_record(&record(None));
         item.insert(attribute::SCHEMA.into(), number(2));

@@ -76,3 +76,27 @@ async fn a_body_that_cannot_be_stored_is_delivered_once_and_its_replay_says_so()
     assert_eq!(replayed.headers()["idempotent-body-omitted"], "true");
     assert!(replayed.body().is_empty());
 }
+
+/// More headers than a record may hold, in text that does not compress to less.
+#[idempotent(operation = "verbose", version = 1, scope = none)]
+async fn verbose() -> Result<Response<Body>, Error> {
+    let text: String = noise(80_000).iter().map(|byte| char::from(b'0' + byte % 64)).collect();
+    Ok(Response::builder().status(201).header("x-verbose", text).body(Body::from("done"))?)
+}
+
+#[tokio::test]
+async fn a_response_of_which_not_even_the_head_can_be_stored_is_not_carried_out_again() {
+    let world = World::start().await;
+    let is_part = Rule::on("PutItem").when(|request| request.body["Item"].get("part").is_some());
+    world.table.proxy().inject(is_part.forever().fault(Fault::ErrorBefore));
+    let send = async || {
+        let request = http::Request::post("/verbose").header("idempotency-key", "k-1").body(Body::Empty).unwrap();
+        verbose(&world.idempotency, request).await.unwrap()
+    };
+    let (first, replayed) = (send().await, send().await);
+    assert_eq!((first.status().as_u16(), first.body()), (201, &Body::from("done")));
+    assert_eq!((replayed.status().as_u16(), replayed.body()), (204, &Body::Empty));
+    for header in ["idempotent-replayed", "idempotent-body-omitted"] {
+        assert_eq!(replayed.headers()[header], "true");
+    }
+}

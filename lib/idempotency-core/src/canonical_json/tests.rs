@@ -149,6 +149,10 @@ fn texts_that_parsers_read_differently_have_no_canonical_form() {
         r#"{"\ud800":1}"#,
         // What serde_json uses inside.
         r#"{"$serde_json::private::Number":"1"}"#,
+        r#"{"\u0024serde_json::private::Number":"1"}"#,
+        r#"{"$serde_json::private::Number":"\u0031"}"#,
+        r#"{"$serde_json::private::Number":1}"#,
+        r#"{"a":1,"$serde_json::private::Number":"1"}"#,
         // Not JSON.
         "",
         " ",
@@ -188,7 +192,26 @@ fn numbers_are_read_whatever_form_serde_json_hands_them_over_in() {
     assert_eq!(canonical("0.1").as_deref(), Some("0.1"));
     // Needs exact parsing of floats (the feature `float_roundtrip`): the next double is another number.
     assert_eq!(canonical("51.24817837550540").as_deref(), Some("51.2481783755054"));
-    assert!(!*NUMBERS_ARE_MAPS, "this build tests the ordinary form only");
+}
+
+#[test]
+fn a_number_handed_over_as_a_map_is_read_and_a_callers_map_of_the_same_look_is_not() {
+    use serde::de::value::{BorrowedStrDeserializer, Error, MapAccessDeserializer, MapDeserializer, StrDeserializer};
+    fn read<'a, V: serde::de::IntoDeserializer<'a, Error>>(value: V) -> Option<IJson> {
+        let members = [(BorrowedStrDeserializer::new(NUMBER), value)];
+        IJson::deserialize(MapAccessDeserializer::new(MapDeserializer::new(members.into_iter()))).ok()
+    }
+    // With the feature `arbitrary_precision` on: `serde_json` hands the spelling over as a `String` of its own.
+    for (literal, value) in [("1", 1.0), ("-0", 0.0), ("1.50", 1.5), ("51.24817837550540", 51.2481783755054)] {
+        let form = |value| serde_json_canonicalizer::to_vec(&value).unwrap();
+        assert_eq!(form(read(literal.to_owned()).unwrap()), form(IJson::Float(value)), "{literal}");
+    }
+    for literal in ["9007199254740992", "1e400", "NaN", ""] {
+        assert_eq!(read(literal.to_owned()), None, "{literal}");
+    }
+    // With the feature on or off: a string in the text is borrowed from it, or from the buffer of its escapes.
+    assert_eq!(read(BorrowedStrDeserializer::new("1")), None);
+    assert_eq!(read(StrDeserializer::new("1")), None);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The engine against the memory store, with single faults, lost replies and a clock of one's own.
 
 mod abandoned;
+mod fingerprint;
 mod look_up;
 mod waiting;
 
@@ -330,18 +331,59 @@ async fn a_slow_owner_does_not_write_over_the_newer_owners_result() {
 
 #[tokio::test]
 async fn a_slow_owner_that_fails_late_does_not_release_or_fail_the_newer_owners_record() {
-    for release in [true, false] {
+    for (release, newer_has_ended) in [(true, false), (false, false), (true, true), (false, true)] {
         let world = World::new();
         let slow = world.fresh().await;
         world.advance(PAST_THE_LEASE);
-        let _newer = world.fresh().await;
+        let newer = world.fresh().await;
+        if newer_has_ended {
+            assert_eq!(world.engine.complete(newer, Outcome::new("newer")).await, Completion::Stored);
+        }
         let before = world.stored();
         let completion = match release {
             true => world.engine.release(slow).await,
             false => world.engine.fail(slow, Outcome::new("failed")).await,
         };
-        assert_eq!(completion, Completion::Superseded(None));
+        let Completion::Superseded(replay) = completion else { panic!("{completion:?}") };
+        assert_eq!(replay.is_some(), newer_has_ended);
         assert_eq!(world.stored(), before);
+        // No third run.
+        match world.claim().await {
+            Claimed::Replay(replay) if newer_has_ended => assert_eq!(replay.body(), Some(&b"newer"[..])),
+            Claimed::Conflict { .. } if !newer_has_ended => {}
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_duplicate_that_is_turned_away_changes_nothing_whatever_becomes_of_it() {
+    for on_abandoned in [OnAbandoned::Rerun, OnAbandoned::Reject, OnAbandoned::Probe] {
+        let policy = Policy::new(Window::http()).on_abandoned(on_abandoned);
+        let world = World::new();
+        let other = || Request { fingerprint: Fingerprint::from_bytes([8; 32]), ..world.request() };
+        let turned_away = async |request: Request, expected: &str| {
+            let before = world.stored();
+            let claimed = world.engine.claim(&request, &policy).await;
+            assert!(format!("{claimed:?}").contains(expected), "{expected}: {claimed:?}");
+            drop(claimed);
+            assert_eq!(world.stored(), before, "{expected}");
+        };
+        let owner = world.fresh().await;
+        turned_away(world.request(), "Conflict").await;
+        turned_away(other(), "Mismatch").await;
+        world.script([Fault::DropAfter]);
+        turned_away(world.request(), "Unknown").await;
+        if on_abandoned != OnAbandoned::Rerun {
+            world.advance(PAST_THE_LEASE);
+            let word = if on_abandoned == OnAbandoned::Reject { "Uncertain" } else { "Abandoned" };
+            turned_away(world.request(), word).await;
+            turned_away(other(), "Mismatch").await;
+        }
+        // Nobody took the owner's record away.
+        assert_eq!(world.engine.complete(owner, Outcome::new("done")).await, Completion::Stored);
+        turned_away(world.request(), "Replay").await;
+        turned_away(other(), "Mismatch").await;
     }
 }
 
@@ -452,13 +494,18 @@ async fn altered_or_missing_parts_are_an_error_and_nothing_runs() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn sixteen_concurrent_claims_have_one_owner() {
-    let world = World::new();
-    let claims = std::iter::repeat_with(|| world.claim()).take(16);
+    let world = Arc::new(World::new());
+    let claims: Vec<_> = (0..16)
+        .map(|_| {
+            let world = Arc::clone(&world);
+            tokio::spawn(async move { world.claim().await })
+        })
+        .collect();
     let mut owners = 0;
     for claimed in claims {
-        match claimed.await {
+        match claimed.await.unwrap() {
             Claimed::Fresh(_) => owners += 1,
             Claimed::Conflict { .. } => {}
             other => panic!("{other:?}"),

@@ -127,6 +127,26 @@ mod tests {
     }
 
     #[test]
+    fn the_stored_form_never_changes() {
+        // Keys in flight during an upgrade must keep their fingerprint: these values are a promise of schema 1.
+        let json = "application/json";
+        let stored = [
+            of("POST", "/charges?b=2&a=1&a=x%20y", json, r#"{"b": 1.0, "a": "\u0078"}"#),
+            of("PATCH", "/charges", "text/plain", "a=1"),
+            of("POST", "/charges", json, r#"{"a":1,"a":2}"#),
+            of("POST", "/charges", json, ""),
+        ]
+        .map(|fingerprint| format!("{fingerprint:?}"));
+        let expected = [
+            "KeXIxOwbokf7-3dTQC9nQcdP5jKd5CeWjjH0ZvLXM0c",
+            "akzNTqFcjiG0B6FvQ8jh-3jFpSTzAQX0q5B8-PUSD3I",
+            "0qW82Q0HtRbxf82U9_bYC-FFgntD63Ks6vIMD5TkkWA",
+            "gWcCkFhSV60QvF6HGeqtTUbvsbMPN2TNYALx77SQr3w",
+        ];
+        assert_eq!(stored, expected.map(|hash| format!("Fingerprint({hash})")));
+    }
+
+    #[test]
     fn method_path_query_and_body_count() {
         let all = [
             of("POST", "/c", "application/json", "{}"),

@@ -136,3 +136,25 @@ async fn a_lost_attempt_ends_the_wait_as_its_policy_says() {
         }
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn another_request_never_waits_and_one_that_a_waiter_finds_is_a_mismatch() {
+    let world = World::new();
+    let claim = world.fresh().await;
+    world.calls();
+    let other = || Request { fingerprint: Fingerprint::from_bytes([8; 32]), ..world.request() };
+    let claimed = world.engine.claim(&other(), &waits(OnAbandoned::Rerun)).await.unwrap();
+    assert!(matches!(claimed, Claimed::Mismatch), "{claimed:?}");
+    assert_eq!(world.calls(), ["insert"]);
+    // The record is deleted while somebody waits, and the key used for something else: the extra reads show another request's
+    // result.
+    let is_used_for_something_else = async {
+        world.engine.store().inner.delete(&claim.record().key);
+        let claimed = world.engine.claim(&other(), &Policy::new(Window::http())).await.unwrap();
+        let Claimed::Fresh(claim) = claimed else { panic!("{claimed:?}") };
+        let _ = world.engine.complete(claim, Outcome::new("other")).await;
+    };
+    let after = Duration::from_millis(400);
+    let claimed = wait(&world, waits(OnAbandoned::Rerun), world.request(), after, is_used_for_something_else).await;
+    assert!(matches!(claimed, Claimed::Mismatch), "{claimed:?}");
+}
