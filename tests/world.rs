@@ -86,9 +86,10 @@ impl Answer {
         problem["type"].as_str().unwrap().rsplit_once(':').unwrap().1.to_owned()
     }
 
-    /// The answer without what differs between deliveries of one response: the mark of a replay, and what the front adds.
+    /// The answer without what differs between deliveries of one response: the mark of a replay, and what the front and the status
+    /// resource add.
     fn stable(mut self) -> Self {
-        for name in ["idempotent-replayed", "apigw-requestid", "x-amzn-requestid", "date"] {
+        for name in ["idempotent-replayed", "apigw-requestid", "x-amzn-requestid", "date", "cache-control"] {
             self.headers.remove(name);
         }
         self

@@ -4,6 +4,7 @@ use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
 
 use clap::{Args, Parser, Subcommand};
 use idempotency_testkit::http_front::HttpKind;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{CliError, DynamoDb, StackOptions, build, demo, faults, invoke, local};
 
@@ -174,11 +175,22 @@ impl Cli {
             build::functions().await?;
         }
         match self.command.unwrap_or(Command::Demo) {
-            Command::Demo => demo::run().await,
+            Command::Demo => until_stopped(demo::run()).await,
+            // Stopping is how it ends.
             Command::Local(arguments) => local::run(arguments).await,
-            Command::Invoke(arguments) => invoke::run(arguments).await,
-            Command::Faults(arguments) => faults::run(arguments).await,
+            Command::Invoke(arguments) => until_stopped(invoke::run(arguments)).await,
+            Command::Faults(arguments) => until_stopped(faults::run(arguments)).await,
         }
+    }
+}
+
+/// Ends a command at a signal by dropping it, which ends the processes that it started.
+async fn until_stopped(command: impl Future<Output = Result<ExitCode, CliError>>) -> Result<ExitCode, CliError> {
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    tokio::select! {
+        ended = command => ended,
+        _ = interrupt.recv() => Err(CliError::Stopped),
+        _ = terminate.recv() => Err(CliError::Stopped),
     }
 }
 

@@ -88,6 +88,9 @@ pub enum CliError {
         /// What was asked for.
         only: String,
     },
+    /// A signal came.
+    #[error("stopped by a signal")]
+    Stopped,
     /// Something that was waited for did not happen.
     #[error("waited in vain for {what}")]
     Waited {

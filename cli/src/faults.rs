@@ -45,7 +45,7 @@ pub(crate) async fn run(arguments: Faults) -> Result<ExitCode, CliError> {
     let report = Mutex::new(Report::default());
     for plan in &plans {
         let queue = Mutex::new(plan.cases.iter().rev().copied().collect());
-        try_join_all((0..arguments.jobs).map(|_| work(plan, &queue, &report, &progress))).await?;
+        try_join_all((0..arguments.jobs.min(plan.cases.len())).map(|_| work(plan, &queue, &report, &progress))).await?;
     }
     progress.finish_and_clear();
     let report = report.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -49,6 +49,8 @@ impl IdempotencyKey {
 impl KeyBuilder {
     /// Adds a part. What is wrong with it is told by [`finish`](Self::finish).
     pub fn part(self, name: &str, part: &(impl KeyPart + ?Sized)) -> Self {
+        // `key!` takes the name from the code, where a word of the language has a mark.
+        let name = name.strip_prefix("r#").unwrap_or(name);
         Self { parts: self.parts.with(name, part), ..self }
     }
 

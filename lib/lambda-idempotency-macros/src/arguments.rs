@@ -124,8 +124,14 @@ impl Collected {
             None => http_arguments::check(&mut self, errors).map(OfKind::Http),
         };
         let on_abandoned = errors.take(self.on_abandoned.as_ref().map(choices::on_abandoned).transpose());
-        if let (Some(probe), Some(Some(OnAbandoned { probe: Some(_), .. }))) = (&self.probe, &on_abandoned) {
-            errors.push(Error::new(probe.span(), diagnostics::TWO_PROBES));
+        match (&self.probe, &on_abandoned) {
+            (Some(probe), Some(Some(OnAbandoned { probe: Some(_), .. }))) => {
+                errors.push(Error::new(probe.span(), diagnostics::TWO_PROBES));
+            }
+            (Some(probe), Some(None | Some(OnAbandoned { never_asks: true, .. }))) => {
+                errors.push(Error::new(probe.span(), diagnostics::PROBE_WITHOUT_POLICY));
+            }
+            _ => {}
         }
         let fingerprint_exclude =
             errors.take(self.fingerprint_exclude.as_ref().map(lists::fingerprint_exclude).transpose());

@@ -12,6 +12,8 @@ pub(crate) struct OnAbandoned {
     pub(crate) choice: TokenStream,
     /// The function to ask, of `probe(…)`.
     pub(crate) probe: Option<TokenStream>,
+    /// Whether it can never be `OnAbandoned::Probe`.
+    pub(crate) never_asks: bool,
 }
 
 /// `rerun`, `reject` and `probe(f)` mean the variants of `OnAbandoned`; anything else is the user's expression.
@@ -27,7 +29,8 @@ pub(crate) fn on_abandoned(value: &Expr) -> Result<OnAbandoned> {
         }
         _ => (quote!(#value), None),
     };
-    Ok(OnAbandoned { choice, probe })
+    let never_asks = matches!(name(value), Some("rerun" | "reject"));
+    Ok(OnAbandoned { choice, probe, never_asks })
 }
 
 /// `conflict`, `wait(max)` and `accepted` mean the variants of `InFlight`; anything else is the user's expression.

@@ -96,6 +96,9 @@ pub(crate) const PROBE_OF_WHAT: &str = "say whom to ask about a lost attempt: `o
 
 pub(crate) const TWO_PROBES: &str = "`on_abandoned = probe(…)` names a probe already";
 
+pub(crate) const PROBE_WITHOUT_POLICY: &str = "nobody would ask this probe: say `on_abandoned = probe(f)`, or give `on_abandoned` an expression that can be \
+     `OnAbandoned::Probe`";
+
 pub(crate) const WAIT_HOW_LONG: &str = "say how long a duplicate waits: `in_flight = wait(Duration::from_secs(5))`; it never waits beyond its own invocation";
 
 pub(crate) const RETAIN: &str = "write the status classes whose responses are stored: `retain = [2xx, 4xx]`";

@@ -71,7 +71,8 @@ impl Idempotency {
         )?;
         let mode = match env::var(Self::MODE) {
             Ok(mode) if !mode.trim().is_empty() => mode.trim().parse()?,
-            _ => Mode::Enforce,
+            Ok(_) | Err(env::VarError::NotPresent) => Mode::Enforce,
+            Err(env::VarError::NotUnicode(mode)) => mode.to_string_lossy().parse()?,
         };
         if mode != Mode::Enforce {
             tracing::warn!(%mode, "IDEMPOTENCY_MODE: duplicate requests are NOT held back, every request runs");

@@ -19,7 +19,7 @@ use lambda_http::{
     http::{self, StatusCode},
 };
 use lambda_idempotency::{
-    Attempt, Idempotency, Namespace, OnAbandoned,
+    Attempt, Idempotency, Mode, Namespace, OnAbandoned,
     http::{Classify, Failure, InFlight, Json, Probed, Reply},
     idempotent,
 };
@@ -155,6 +155,43 @@ async fn a_duplicate_is_told_where_to_ask_and_finds_the_result_there() {
 }
 
 #[tokio::test]
+async fn a_status_resource_is_about_the_route_that_sent_the_caller_there() {
+    let (idempotency, _) = idempotency();
+    let free = Work::free();
+    let send = |work, method: &'static str| {
+        let request = http::Request::builder().method(method).uri("/v1/orders").header("idempotency-key", "k");
+        let request = request.header("x-tenant-id", "tenant-7").body(Body::from("{}")).unwrap();
+        accepted(&idempotency, work, request)
+    };
+    assert_eq!(send(&free, "POST").await.unwrap().status(), 201);
+    let work = Work::held();
+    let (_, status) = meanwhile(&work, send(&work, "PATCH"), async {
+        let duplicate = send(&work, "PATCH").await.unwrap();
+        let path = resolve(duplicate.headers()["location"].to_str().unwrap());
+        accepted(&idempotency, &work, get(&path, "tenant-7")).await.unwrap()
+    })
+    .await;
+    assert_eq!(status.status(), 202, "the POST with the same key is another operation");
+    assert_eq!(status.headers()["cache-control"], "no-store");
+}
+
+#[tokio::test]
+async fn a_status_resource_answers_head_too_and_leaves_other_resources_to_the_handler() {
+    let (idempotency, _) = idempotency();
+    let work = Work::free();
+    accepted(&idempotency, &work, post("k-1", "{}")).await.unwrap();
+    let ask = async |method: &str, path: &str| {
+        let request = http::Request::builder().method(method).uri(path).header("x-tenant-id", "tenant-7");
+        accepted(&idempotency, &work, request.body(Body::Empty).unwrap()).await.unwrap().status().as_u16()
+    };
+    assert_eq!(ask("HEAD", "/v1/orders/idempotency/accepted/k-1").await, 201);
+    // The handler's own answer to a method that it does not serve.
+    for path in ["/v1/orders/idempotency/accepted/", "/v1/orders/idempotency/accepted/~%25", "/v1/orders"] {
+        assert_eq!(ask("GET", path).await, 405, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_status_resource_writes_nothing() {
     let (idempotency, _) = idempotency();
     let work = Work::free();
@@ -202,6 +239,22 @@ async fn a_duplicate_that_has_waited_long_enough_gets_409() {
     let duplicate = duplicate.unwrap();
     assert_eq!((duplicate.status().as_u16(), problem(&duplicate).as_str()), (409, "conflict"));
     assert_eq!(work.runs(), 1);
+}
+
+#[tokio::test]
+async fn shadow_mode_gives_a_superseded_attempt_its_own_response() {
+    let (idempotency, clock) = idempotency();
+    let idempotency = idempotency.with_mode(Mode::Shadow);
+    let (held, free) = (Work::held(), Work::free());
+    let (first, second) = meanwhile(&held, accepted(&idempotency, &held, post("k-1", "{}")), async {
+        end_the_lease(&clock);
+        accepted(&idempotency, &free, post("k-1", "{}")).await.unwrap()
+    })
+    .await;
+    for reply in [first, second] {
+        assert_eq!((reply.status().as_u16(), is_replay(&reply)), (201, false));
+    }
+    assert_eq!((held.runs(), free.runs()), (1, 1));
 }
 
 /// What the outside world knows.
@@ -282,6 +335,8 @@ async fn what_nobody_can_say_is_uncertain_until_somebody_can() {
     for world in [World::NobodyKnows, World::DoesNotAnswer] {
         let reply = probed(&idempotency, &work, &world, post("k-1", "7")).await.unwrap();
         assert_eq!((reply.status().as_u16(), problem(&reply).as_str()), (500, "outcome-unknown"));
+        assert!(json(&reply)["detail"].as_str().unwrap().contains("repeat the request"));
+        assert!(reply.headers().contains_key("retry-after"));
         assert_eq!(idempotency.engine().store().records(), before, "nothing is written");
     }
     let found = probed(&idempotency, &work, &World::Happened, post("k-1", "7")).await.unwrap();

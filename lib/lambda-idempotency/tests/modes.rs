@@ -92,6 +92,18 @@ async fn off_runs_everything_without_the_store_and_still_refuses_requests_withou
     assert_eq!((enforced.status().as_u16(), runs.0.load(Ordering::SeqCst)), (503, 2));
 }
 
+#[idempotent(operation = "accepted", version = 1, scope = none, in_flight = accepted)]
+async fn accepted(attempt: Attempt) -> Result<String, Error> {
+    Ok(attempt.key().as_str().to_owned())
+}
+
+#[tokio::test]
+async fn off_does_not_use_the_table_for_a_status_resource_either() {
+    let get = http::Request::get("/orders/idempotency/accepted/k-1").body(Body::Empty).unwrap();
+    let status = accepted(&handle(Down, Mode::Off), get).await.unwrap();
+    assert_eq!(status.status(), 404);
+}
+
 #[tokio::test]
 async fn shadow_runs_everything_and_keeps_the_first_result() {
     let (idempotency, runs) = (handle(MemoryStore::default(), Mode::Shadow), Runs::default());

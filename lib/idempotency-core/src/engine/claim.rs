@@ -119,6 +119,11 @@ impl<S: Store> Engine<S> {
         policy: &Policy,
     ) -> Result<Claimed, ClaimError> {
         let (attempt, record, observed) = abandoned.into_parts();
+        // The question took so long that this attempt's own time is over, or its sandbox was frozen meanwhile. The lease that it
+        // would write is as good as over; whoever asks next has time.
+        if self.now() + policy.margin() >= record.lease_until {
+            return Ok(CONFLICT);
+        }
         let within = self.timeouts.for_call(request.deadline, self.now());
         let existing = match self.store.replace(observed, &record, within).await {
             Ok(Replaced::Replaced) => return Ok(Claimed::Fresh(Claim::new(attempt, record))),
@@ -132,7 +137,8 @@ impl<S: Store> Engine<S> {
             execution: ExecutionId::from_bytes(self.tokens.draw()?),
             deadline: request.deadline,
         };
-        self.settle(request, &claim, policy, existing).await
+        // It has had its time for waiting.
+        self.settle(request, &claim, &policy.wait(None), existing).await
     }
 
     /// Decides and acts until something is settled. `existing` is what the store has shown so far.
@@ -177,7 +183,7 @@ impl<S: Store> Engine<S> {
                 (Decision::Conflict { retry_after }, old) => match waiting.pause(now) {
                     None => return Ok(Claimed::Conflict { retry_after }),
                     Some(pause) => {
-                        existing = self.look_again(claim, old, pause, within).await?;
+                        existing = self.look_again(claim, old, pause, &waiting).await?;
                         continue;
                     }
                 },

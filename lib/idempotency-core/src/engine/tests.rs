@@ -9,7 +9,7 @@ use std::{
     collections::VecDeque,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicI64, AtomicU8, Ordering},
+        atomic::{AtomicBool, AtomicI64, AtomicU8, Ordering},
     },
     time::Duration,
 };
@@ -42,6 +42,8 @@ struct Faulty {
     inner: MemoryStore,
     script: Mutex<VecDeque<Fault>>,
     calls: Mutex<Vec<&'static str>>,
+    /// Whether reads use all the time that they are given, and then give no answer.
+    reads_hang: AtomicBool,
 }
 
 impl Faulty {
@@ -78,6 +80,10 @@ impl Store for Faulty {
     }
 
     async fn get(&self, key: &RecordKey, within: Duration) -> Result<Option<Record>, StoreError> {
+        if self.reads_hang.load(Ordering::SeqCst) {
+            tokio::time::sleep(within).await;
+            return Err(StoreError::Unknown("late".into()));
+        }
         self.call("get", || self.inner.get(key, within)).await
     }
 

@@ -13,6 +13,9 @@ const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
 const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 
+/// How long the look at the very end of a wait may take: half of what is kept for answering.
+const LAST_LOOK: Duration = Duration::from_millis(125);
+
 /// How long a duplicate waits, and how long it has.
 pub(super) struct Waiting {
     /// When it stops waiting, by the clock that measures waits; `None` for a duplicate that does not wait.
@@ -25,6 +28,10 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
+    fn left(&self) -> Duration {
+        self.until.map_or(Duration::ZERO, |until| until.saturating_duration_since(Instant::now()))
+    }
+
     /// The next pause, or `None` when the time for waiting is over.
     pub(super) fn pause(&mut self, now: EpochMillis) -> Option<Duration> {
         let left = self.until?.saturating_duration_since(Instant::now());
@@ -65,9 +72,12 @@ impl<S: Store> Engine<S> {
         claim: &ClaimRequest,
         known: Option<Record>,
         pause: Duration,
-        within: Duration,
+        waiting: &Waiting,
     ) -> Result<Option<Record>, ClaimError> {
         sleep(pause).await;
+        // A look takes none of the time that the wait has not, so a store that hangs makes no wait longer. A last look is
+        // worth a moment all the same.
+        let within = self.timeouts.for_call(claim.deadline, self.now()).min(waiting.left().max(LAST_LOOK));
         match self.store.get(&claim.key, within).await {
             Ok(record) => Ok(record),
             Err(error) if error.is_transient() => Ok(known),

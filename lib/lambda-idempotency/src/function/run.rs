@@ -134,7 +134,7 @@ where
             Probed::Happened(value) => {
                 let (value, outcome) = (types.store)(value);
                 let completion = engine.complete(abandoned.happened(), outcome).await;
-                return ended(completion, types, Ok(Done::now(value)));
+                return ended(idempotency.mode(), completion, types, Ok(Done::now(value)));
             }
             Probed::DidNotHappen => engine.take_over(abandoned, &request, &operation.policy).await,
             Probed::Unknown => Ok(Claimed::Uncertain),
@@ -167,7 +167,7 @@ pub(super) async fn finish<S: Store, R, E>(
     let error = match returned {
         Ok(value) => {
             let (value, outcome) = (types.store)(value);
-            return ended(engine.complete(claim, outcome).await, types, Ok(Done::now(value)));
+            return ended(idempotency.mode(), engine.complete(claim, outcome).await, types, Ok(Done::now(value)));
         }
         Err(error) => error,
     };
@@ -178,7 +178,7 @@ pub(super) async fn finish<S: Store, R, E>(
         }
         Failure::Permanent(failed) => {
             let completion = engine.fail(claim, stored::failure(&failed)).await;
-            ended(completion, types, Err(Error::Failed(failed)))
+            ended(idempotency.mode(), completion, types, Err(Error::Failed(failed)))
         }
         Failure::Abandoned => {
             // The claim is dropped: its lease says when the key may be used again.
@@ -190,11 +190,14 @@ pub(super) async fn finish<S: Store, R, E>(
 
 /// What the caller gets at the end of an attempt.
 fn ended<R, E>(
+    mode: Mode,
     completion: Completion,
     types: Types<R, E>,
     own: Result<Done<R>, Error<E>>,
 ) -> Result<Done<R>, Error<E>> {
     match completion {
+        // Shadow mode holds nothing back.
+        _ if mode == Mode::Shadow => own,
         // The effect happened; an error would invite the caller to repeat it.
         Completion::Stored | Completion::Vanished | Completion::Unconfirmed => own,
         Completion::Superseded(Some(replay)) => (types.replay)(&replay),

@@ -80,6 +80,13 @@ pub(super) fn uncertain() -> Reply {
     reply(Problem::new(ProblemType::OutcomeUnknown, detail))
 }
 
+/// An attempt was lost under `probe`, and nobody can say yet.
+pub(super) fn not_known_yet() -> Reply {
+    let detail = "an earlier attempt was lost, and nobody can say now whether it took effect; repeat the request with the same \
+                  Idempotency-Key to ask again";
+    reply(Problem::new(ProblemType::OutcomeUnknown, detail).with_retry_after(SOON))
+}
+
 /// The request could not be protected, so the handler did not run.
 pub(super) fn not_claimed(error: &ClaimError) -> Reply {
     tracing::error!(error = error as &dyn StdError, "the request was refused because it could not be protected");

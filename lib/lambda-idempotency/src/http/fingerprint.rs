@@ -31,7 +31,7 @@ pub(super) fn path(request: &Request) -> &str {
 
 /// The query's pairs, ordered by name: REST APIs and load balancers deliver a map without order. Values of one name keep
 /// theirs.
-fn query(request: &Request) -> Vec<(String, String)> {
+pub(super) fn query(request: &Request) -> Vec<(String, String)> {
     let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
     let mut pairs: Vec<_> = match request.query_string_parameters_ref() {
         Some(parameters) => parameters.iter().map(owned).collect(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// |---|---|---|
 /// | `Conflict` | 409 and `Retry-After` | one write unit per duplicate |
 /// | `Wait(max)` | the result, if it comes in time; else 409 | the duplicate's function is billed while it waits, and reads the record up to twice a second |
-/// | `Accepted` | 202, `Location` of a status resource, `Retry-After` | one write unit per duplicate, one or two reads per question |
+/// | `Accepted` | 202, `Location` of a status resource, `Retry-After` | one write unit per duplicate, one read per question |
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InFlight {

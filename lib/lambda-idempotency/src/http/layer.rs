@@ -18,6 +18,9 @@ use crate::{DynamoDbStore, Idempotency};
 
 /// Makes any `lambda_http` service idempotent.
 ///
+/// A layer has no probe: [`OnAbandoned::Probe`](crate::OnAbandoned::Probe) behaves like `Reject` here. Use
+/// [`run_with_probe`](super::run_with_probe()) or the macro for it.
+///
 /// The service finds its [`Attempt`] among the request's extensions; on methods that need no key there is none.
 ///
 /// ```

@@ -125,11 +125,9 @@ impl HttpOperation {
         self.methods.contains(method)
     }
 
-    /// The routes that a status resource below `path` can be about: its path may have ended with a slash.
-    pub(super) fn routes(&self, path: &str) -> impl Iterator<Item = String> {
-        ["", "/"]
-            .into_iter()
-            .flat_map(move |slash| self.methods.iter().map(move |method| route(method, &format!("{path}{slash}"))))
+    /// The method that is meant where none is named.
+    pub(super) fn first_method(&self) -> Option<&Method> {
+        self.methods.first()
     }
 
     /// The protected methods, as an `Allow` header lists them.

@@ -132,8 +132,10 @@ where
         Ok(claim_request) => claim_request,
         Err(problem) => return Ok(problem.into_response().into()),
     };
-    let location = |key| location(path(&request), operation.operation.name(), key);
-    let location = (operation.in_flight == InFlight::Accepted).then(|| location(&claim_request.key));
+    let location = match operation.in_flight {
+        InFlight::Accepted => location(&method, path(&request), operation, &claim_request.key),
+        _ => None,
+    };
     let asked = (operation.policy.abandoned() == OnAbandoned::Probe).then(|| request.clone());
     let arguments = match extract(request) {
         Ok(arguments) => arguments,
@@ -157,10 +159,10 @@ where
                 let response =
                     StoredResponse::new(Reply::converted(response).await.into_inner(), &operation.replayed_headers);
                 let completion = engine.complete(abandoned.happened(), response.outcome()).await;
-                return Ok(answer(completion, response));
+                return Ok(answer(idempotency.mode(), completion, response));
             }
             Probed::DidNotHappen => engine.take_over(abandoned, &claim_request, &operation.policy).await,
-            Probed::Unknown => Ok(Claimed::Uncertain),
+            Probed::Unknown => return Ok(answers::not_known_yet()),
         };
         tracing::info!(operation = %claim_request.operation, outcome = name(&claimed), "idempotency after a probe");
     }
@@ -177,15 +179,20 @@ where
             }
         }
         Ok(Claimed::Replay(replay)) => Ok(answers::replayed(replay)),
-        Ok(Claimed::Conflict { retry_after }) => Ok(match location {
-            Some(location) => answers::accepted(&location, retry_after),
-            None => answers::conflict(retry_after),
-        }),
+        Ok(Claimed::Conflict { retry_after }) => Ok(in_flight(location.as_deref(), retry_after)),
         Ok(Claimed::Mismatch) => Ok(answers::mismatch()),
         Ok(Claimed::Uncertain) => Ok(answers::uncertain()),
         // Lost a second time between two looks: whoever was quicker asks as well.
-        Ok(Claimed::Abandoned(_)) => Ok(answers::conflict(Duration::from_secs(1))),
+        Ok(Claimed::Abandoned(_)) => Ok(in_flight(location.as_deref(), Duration::from_secs(1))),
         Err(error) => Ok(answers::not_claimed(&error)),
+    }
+}
+
+/// What a duplicate of a request in flight gets.
+fn in_flight(location: Option<&str>, retry_after: Duration) -> Reply {
+    match location {
+        Some(location) => answers::accepted(location, retry_after),
+        None => answers::conflict(retry_after),
     }
 }
 
@@ -238,7 +245,7 @@ pub(super) async fn finish<S: Store, R: IntoResponse, E: Classify>(
             }
             let response = StoredResponse::new(response.into_inner(), &operation.replayed_headers);
             let completion = engine.complete(claim, response.outcome()).await;
-            return Ok(answer(completion, response));
+            return Ok(answer(idempotency.mode(), completion, response));
         }
         Err(error) => error.classify(),
     };
@@ -250,7 +257,7 @@ pub(super) async fn finish<S: Store, R: IntoResponse, E: Classify>(
         Failure::Permanent(response) => {
             let response = StoredResponse::new(*response, &operation.replayed_headers);
             let completion = engine.fail(claim, response.outcome()).await;
-            Ok(answer(completion, response))
+            Ok(answer(idempotency.mode(), completion, response))
         }
         Failure::Abandoned(error) => {
             // The claim is dropped: its lease says when the key may be used again.
@@ -261,8 +268,10 @@ pub(super) async fn finish<S: Store, R: IntoResponse, E: Classify>(
 }
 
 /// What the caller gets at the end of an attempt.
-fn answer(completion: Completion, response: StoredResponse) -> Reply {
+fn answer(mode: Mode, completion: Completion, response: StoredResponse) -> Reply {
     match completion {
+        // Shadow mode holds nothing back: the handler ran, and its response is the caller's.
+        _ if mode == Mode::Shadow => response.into_response().into(),
         // The effect happened; an error would invite the caller to repeat it.
         Completion::Stored | Completion::Vanished | Completion::Unconfirmed => response.into_response().into(),
         Completion::Superseded(Some(replay)) => answers::replayed(replay),

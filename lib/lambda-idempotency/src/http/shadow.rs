@@ -1,11 +1,11 @@
 //! Shadow mode: everything runs, and the log tells what would have been deduplicated.
 
-use idempotency_core::{Claimed, Fingerprint, Request as ClaimRequest, Scope, Store};
+use idempotency_core::{Claimed, EpochMillis, Fingerprint, Request as ClaimRequest, Scope, Store};
 use lambda_http::{Error, IntoResponse, Request};
 
 use super::{
     Classify, FromAttempt, HttpOperation, Problem, Rejection, Reply,
-    run::{deliver, finish},
+    run::{self, deliver, finish},
 };
 use crate::{Idempotency, outcome::name};
 
@@ -32,6 +32,7 @@ where
         Ok(claim_request) => (Some(claim_request), None),
         Err(problem) => (None, Some(problem)),
     };
+    let deadline = run::deadline(idempotency, operation, &request);
     // The handler's own arguments are not the protocol's, so what it cannot read is refused as ever.
     let arguments = match extract(request) {
         Ok(arguments) => arguments,
@@ -53,7 +54,7 @@ where
     tracing::warn!(operation = name_of_operation, would_be, "shadow mode: the handler runs all the same");
     let unprotected = match claim_request {
         Some(claim_request) => claim_request,
-        None => without_key(idempotency, operation)?,
+        None => without_key(idempotency, operation, deadline)?,
     };
     let attempt = engine.unprotected_attempt(&unprotected);
     match T::from_attempt(Some(attempt), operation, &method) {
@@ -63,7 +64,11 @@ where
 }
 
 /// In place of a request that has no usable key or scope: one under a key that nobody else has.
-fn without_key<S>(idempotency: &Idempotency<S>, operation: &HttpOperation) -> Result<ClaimRequest, Error> {
+fn without_key<S>(
+    idempotency: &Idempotency<S>,
+    operation: &HttpOperation,
+    deadline: EpochMillis,
+) -> Result<ClaimRequest, Error> {
     let engine = idempotency.engine();
     Ok(ClaimRequest {
         namespace: idempotency.namespace().clone(),
@@ -71,6 +76,6 @@ fn without_key<S>(idempotency: &Idempotency<S>, operation: &HttpOperation) -> Re
         scope: Scope::none(),
         key: engine.draw_key()?,
         fingerprint: Fingerprint::builder().finish(),
-        deadline: engine.now() + operation.policy.window().longest_run(),
+        deadline,
     })
 }

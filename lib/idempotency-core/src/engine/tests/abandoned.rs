@@ -66,6 +66,18 @@ async fn a_probe_that_is_not_answered_by_the_store_runs_nothing_and_keeps_nothin
 }
 
 #[tokio::test]
+async fn an_answer_that_comes_after_its_own_time_claims_nothing() {
+    let (world, _, abandoned) = lost().await;
+    let before = world.stored();
+    let request = world.request();
+    // The attempt's deadline is 10 s after its claim.
+    world.advance(Duration::from_secs(11));
+    let late = world.engine.take_over(abandoned, &request, &PROBE).await.unwrap();
+    assert!(matches!(late, Claimed::Conflict { .. }), "{late:?}");
+    assert_eq!(world.stored(), before);
+}
+
+#[tokio::test]
 async fn of_two_that_ask_at_once_one_runs() {
     let (world, _, first) = lost().await;
     let second = ask(&world).await;

@@ -89,6 +89,46 @@ async fn a_waiter_never_outlives_its_own_invocation() {
     assert_eq!(begin.elapsed(), Duration::from_millis(750), "a quarter second is kept for the answer");
 }
 
+/// A store whose reads never answer: it uses all the time that it is given.
+#[tokio::test(start_paused = true)]
+async fn a_store_that_hangs_makes_no_wait_longer() {
+    for (max, longest) in [(Duration::from_millis(1), 130), (Duration::from_secs(1), 1130), (Duration::MAX, 9_900)] {
+        let world = World::new();
+        let _owner = world.fresh().await;
+        world.engine.store().reads_hang.store(true, Ordering::SeqCst);
+        let policy = Policy::new(Window::http()).wait(Some(max));
+        let begin = tokio::time::Instant::now();
+        let claimed = wait(&world, policy, world.request(), MAX * 9, async {}).await;
+        assert!(matches!(claimed, Claimed::Conflict { .. }), "{claimed:?}");
+        assert!(begin.elapsed() <= Duration::from_millis(longest), "{max:?}: {:?}", begin.elapsed());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_is_no_longer_than_asked_for_where_the_deadline_has_passed() {
+    let world = World::new();
+    let _owner = world.fresh().await;
+    let request = Request { deadline: EpochMillis::new(600_000), ..world.request() };
+    let policy = Policy::new(Window::http()).wait(Some(Duration::from_millis(100)));
+    let begin = tokio::time::Instant::now();
+    let claimed = wait(&world, policy, request, MAX * 9, async {}).await;
+    assert!(matches!(claimed, Claimed::Conflict { .. }), "{claimed:?}");
+    assert_eq!(begin.elapsed(), Duration::from_millis(100));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_waiter_whose_sandbox_was_frozen_past_its_deadline_waits_no_more() {
+    let world = World::new();
+    let _owner = world.fresh().await;
+    let request = world.request();
+    let thaw = async { world.advance(Duration::from_secs(60)) };
+    let begin = tokio::time::Instant::now();
+    let claimed = wait(&world, waits(OnAbandoned::Reject), request, Duration::from_millis(200), thaw).await;
+    // The owner's lease is over too by then.
+    assert!(matches!(claimed, Claimed::Uncertain), "{claimed:?}");
+    assert!(begin.elapsed() < Duration::from_secs(1));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_waiter_takes_its_turn_when_the_key_is_released() {
     let world = World::new();

@@ -1,0 +1,11 @@
+#![allow(dead_code)]
+include!("../names.rs");
+
+use lambda_idempotency_macros::idempotent;
+
+#[idempotent(operation = "create-charge", version = 1, scope = none, probe = find)]
+async fn create(attempt: Attempt) -> Result<String, String> {
+    Ok(String::new())
+}
+
+fn main() {}
