@@ -61,11 +61,12 @@ pub(crate) struct Local {
     #[command(flatten)]
     environment: Environment,
 
-    /// What happens to a request whose attempt was lost.
+    /// What happens to a request whose attempt was lost. Sets ON_ABANDONED, which payments-api reads; a function of your own says
+    /// it in its attribute.
     #[arg(long, value_name = "POLICY", default_value = "rerun", value_parser = ["rerun", "reject", "probe"])]
     on_abandoned: String,
 
-    /// What a duplicate gets while the first request is being carried out.
+    /// What a duplicate gets while the first request is being carried out. Sets IN_FLIGHT, which payments-api reads.
     #[arg(long, value_name = "CHOICE", default_value = "conflict", value_parser = ["conflict", "wait", "accepted"])]
     in_flight: String,
 

@@ -51,7 +51,11 @@ fn guide(stack: &Stack) -> String {
 DynamoDB          {dynamodb}  (table {table})
 payment provider  {provider}  (what was charged: {provider}/ledger)
 
-Send a charge, then send it again:
+To see what a duplicate gets meanwhile, make the provider slow (GET {provider}/behaviour shows what else it can do):
+
+  curl -X PUT {provider}/behaviour -d '{{"delay_after_charging_ms": 5000}}'
+
+Send a charge to payments-api, then send it again:
 
   curl -i {http}/charges -H 'x-tenant-id: tenant-7' -H 'Idempotency-Key: order-42' \
     -H 'content-type: application/json' -d '{{"amount": 1200, "currency": "EUR", "customer": "cus_42"}}'
