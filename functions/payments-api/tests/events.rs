@@ -58,7 +58,9 @@ async fn without_its_environment_the_function_does_not_start_and_says_what_is_mi
         assert_does_not_start(config, missing.0).await;
     }
     let config = whole.iter().fold(function().logs(Logs::Captured), |config, (name, value)| config.env(*name, *value));
-    assert_does_not_start(config.clone().env("ON_ABANDONED", "sometimes"), "must be rerun or reject").await;
+    assert_does_not_start(config.clone().env("ON_ABANDONED", "sometimes"), "must be rerun, reject or probe").await;
+    assert_does_not_start(config.clone().env("IN_FLIGHT", "202"), "must be conflict, wait or accepted").await;
+    assert_does_not_start(config.clone().env("IDEMPOTENCY_MODE", "disabled"), "say enforce, shadow or off").await;
     assert_does_not_start(config.env("IDEMPOTENCY_NAMESPACE", "a#b"), "IDEMPOTENCY_NAMESPACE").await;
 }
 

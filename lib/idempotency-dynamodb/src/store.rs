@@ -1,6 +1,6 @@
 //! The store: conditional puts, and the old record out of a failed condition.
 
-use std::{fmt, future::Future, pin::Pin, time::Duration};
+use std::{fmt, future::Future, time::Duration};
 
 use aws_sdk_dynamodb::{
     Client,
@@ -165,11 +165,7 @@ impl Store for DynamoDbStore {
 }
 
 /// Waits for an answer no longer than `within`.
-///
-/// The SDK's future is boxed and its type ends here: it is nested so deeply that the compiler's limit for computing a layout would
-/// be met in the closures around a handler ("queries overflow the depth limit"). One allocation per request is nothing beside it.
-async fn limited<'a, T>(within: Duration, answer: impl Future<Output = T> + Send + 'a) -> Result<T, StoreError> {
-    let answer: Pin<Box<dyn Future<Output = T> + Send + 'a>> = Box::pin(answer);
+async fn limited<T>(within: Duration, answer: impl Future<Output = T>) -> Result<T, StoreError> {
     tokio::time::timeout(within, answer).await.map_err(|late| StoreError::Unknown(late.into()))
 }
 

@@ -101,7 +101,9 @@ impl<S: Store> Engine<S> {
             execution: ExecutionId::from_bytes(self.tokens.draw()?),
             deadline: request.deadline,
         };
-        self.settle(request, &claim, policy, None).await
+        // Boxed, as everything that leads to the store is: the SDK's futures are nested so deeply that the closures around a handler
+        // would meet the compiler's limit ("queries overflow the depth limit"). One allocation is nothing beside a request.
+        Box::pin(self.settle(request, &claim, policy, None)).await
     }
 
     /// Runs the handler again after a lost attempt whose effect did not happen: claims its key, if the record is still the one
@@ -125,10 +127,10 @@ impl<S: Store> Engine<S> {
             return Ok(CONFLICT);
         }
         let within = self.timeouts.for_call(request.deadline, self.now());
-        let existing = match self.store.replace(observed, &record, within).await {
+        let existing = match Box::pin(self.store.replace(observed, &record, within)).await {
             Ok(Replaced::Replaced) => return Ok(Claimed::Fresh(Claim::new(attempt, record))),
             Ok(Replaced::Differs(existing)) => existing,
-            Err(error) => return Err(self.give_up(request, record, error).await),
+            Err(error) => return Err(Box::pin(self.give_up(request, record, error)).await),
         };
         let claim = ClaimRequest {
             key: record.key.clone(),
@@ -138,7 +140,7 @@ impl<S: Store> Engine<S> {
             deadline: request.deadline,
         };
         // It has had its time for waiting.
-        self.settle(request, &claim, &policy.wait(None), existing).await
+        Box::pin(self.settle(request, &claim, &policy.wait(None), existing)).await
     }
 
     /// Decides and acts until something is settled. `existing` is what the store has shown so far.

@@ -31,21 +31,21 @@ impl<S: Store> Engine<S> {
     /// Repeats while the store gives no answer and time is left. Dropping the future may leave the record in flight; the
     /// attempt then counts as abandoned, although its effect happened.
     pub async fn complete(&self, claim: Claim, outcome: Outcome) -> Completion {
-        self.end(claim, Status::Completed, Some(outcome)).await
+        Box::pin(self.end(claim, Status::Completed, Some(outcome))).await
     }
 
     /// Ends a claim whose operation failed for good, with the failure to replay.
     ///
     /// Repeats and drops like [`complete`](Self::complete).
     pub async fn fail(&self, claim: Claim, outcome: Outcome) -> Completion {
-        self.end(claim, Status::Failed, Some(outcome)).await
+        Box::pin(self.end(claim, Status::Failed, Some(outcome))).await
     }
 
     /// Ends a claim whose effect did not happen, so that the next attempt may claim at once.
     ///
     /// Repeats and drops like [`complete`](Self::complete).
     pub async fn release(&self, claim: Claim) -> Completion {
-        self.end(claim, Status::Released, None).await
+        Box::pin(self.end(claim, Status::Released, None)).await
     }
 
     async fn end(&self, claim: Claim, status: Status, outcome: Option<Outcome>) -> Completion {
