@@ -14,7 +14,6 @@ use idempotency_testkit::{
     fault_proxy::{Fault, Rule},
     payment_provider::Behaviour,
 };
-use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::world::{Charge, World};
@@ -63,12 +62,7 @@ async fn a_provider_that_turns_the_request_away_frees_the_key_at_once() {
 async fn a_permanent_failure_is_stored_as_failed_and_replayed() {
     let world = World::start().await;
     // The provider knows this key with another amount, and refuses it for good.
-    let elsewhere = reqwest::Client::new()
-        .post(format!("{}/v1/charges", world.stack.provider().url()))
-        .header("Stripe-Account", "tenant-7")
-        .header("Idempotency-Key", "order-42")
-        .json(&json!({ "amount": 1, "currency": "EUR", "customer": "cus_42" }));
-    assert!(elsewhere.send().await.unwrap().status().is_success());
+    world.charge_elsewhere("order-42", 1).await;
 
     let failed = world.charge(&Charge::new("order-42")).await;
     assert_eq!((failed.status, failed.problem().as_str()), (400, "request-invalid"));

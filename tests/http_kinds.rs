@@ -156,12 +156,7 @@ async fn uncertain(kind: HttpKind) {
 async fn permanent_failure(kind: HttpKind) {
     let world = World::of_kind(kind).await;
     // The provider knows this key with another amount, and refuses it for good.
-    let elsewhere = reqwest::Client::new()
-        .post(format!("{}/v1/charges", world.stack.provider().url()))
-        .header("Stripe-Account", "tenant-7")
-        .header("Idempotency-Key", "order-42")
-        .json(&json!({ "amount": 1, "currency": "EUR", "customer": "cus_42" }));
-    assert!(elsewhere.send().await.unwrap().status().is_success());
+    world.charge_elsewhere("order-42", 1).await;
     let failed = world.charge(&Charge::new("order-42")).await;
     assert_eq!((failed.status, failed.problem().as_str()), (400, "request-invalid"));
     failed.assert_replayed_by(&world.charge(&Charge::new("order-42")).await);

@@ -171,6 +171,14 @@ impl World {
         self.stack.provider().ledger().len()
     }
 
+    /// Charges at the provider itself under tenant-7's `key`, as another system with the same account would.
+    pub(crate) async fn charge_elsewhere(&self, key: &str, amount: u64) {
+        let request = self.http.post(format!("{}/v1/charges", self.stack.provider().url()));
+        let request = request.header("Stripe-Account", "tenant-7").header("Idempotency-Key", key);
+        let body = json!({ "amount": amount, "currency": "EUR", "customer": "cus_42" });
+        assert!(request.json(&body).send().await.unwrap().status().is_success());
+    }
+
     pub(crate) fn provider(&self, behaviour: Behaviour) {
         self.stack.provider().set_behaviour(behaviour);
     }

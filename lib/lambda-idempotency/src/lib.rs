@@ -52,6 +52,7 @@ pub mod http;
 mod mode;
 mod outcome;
 mod probed;
+mod without_key;
 
 pub use config::{ConfigError, Idempotency};
 pub use deadline::lambda_deadline;

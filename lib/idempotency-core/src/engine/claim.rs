@@ -94,13 +94,8 @@ impl<S: Store> Engine<S> {
     ///
     /// [`ClaimError`] when the store gave no answer that proves who owns the key. The effect must not run then.
     pub async fn claim(&self, request: &Request, policy: &Policy) -> Result<Claimed, ClaimError> {
-        let claim = ClaimRequest {
-            key: request.record_key(),
-            fingerprint: request.fingerprint,
-            token: OwnerToken::from_bytes(self.tokens.draw()?),
-            execution: ExecutionId::from_bytes(self.tokens.draw()?),
-            deadline: request.deadline,
-        };
+        let token = OwnerToken::from_bytes(self.tokens.draw()?);
+        let claim = self.claim_request(request, request.record_key(), token)?;
         // Boxed, as everything that leads to the store is: the SDK's futures are nested so deeply that the closures around a handler
         // would meet the compiler's limit ("queries overflow the depth limit"). One allocation is nothing beside a request.
         Box::pin(self.settle(request, &claim, policy, None)).await
@@ -132,15 +127,14 @@ impl<S: Store> Engine<S> {
             Ok(Replaced::Differs(existing)) => existing,
             Err(error) => return Err(Box::pin(self.give_up(request, record, error)).await),
         };
-        let claim = ClaimRequest {
-            key: record.key.clone(),
-            fingerprint: request.fingerprint,
-            token: record.owner,
-            execution: ExecutionId::from_bytes(self.tokens.draw()?),
-            deadline: request.deadline,
-        };
+        let claim = self.claim_request(request, record.key, record.owner)?;
         // It has had its time for waiting.
         Box::pin(self.settle(request, &claim, &policy.wait(None), existing)).await
+    }
+
+    fn claim_request(&self, request: &Request, key: RecordKey, token: OwnerToken) -> Result<ClaimRequest, TokenError> {
+        let execution = ExecutionId::from_bytes(self.tokens.draw()?);
+        Ok(ClaimRequest { key, fingerprint: request.fingerprint, token, execution, deadline: request.deadline })
     }
 
     /// Decides and acts until something is settled. `existing` is what the store has shown so far.

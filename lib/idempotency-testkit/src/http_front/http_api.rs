@@ -34,8 +34,6 @@ fn decoded(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use aws_lambda_events::apigw::ApiGatewayV2httpRequest;
     use http::request::Builder;
@@ -43,12 +41,7 @@ mod tests {
 
     fn event(request: Builder, body: &[u8]) -> Value {
         let (parts, ()) = request.body(()).unwrap().into_parts();
-        let received = ReceivedRequest {
-            source_ip: [192, 0, 2, 1].into(),
-            at: Duration::from_millis(1_583_348_638_390),
-            request_id: "id-1".to_owned(),
-        };
-        super::event(&parts, body, &received)
+        super::event(&parts, body, &ReceivedRequest::sample())
     }
 
     #[test]

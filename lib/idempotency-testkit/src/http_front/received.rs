@@ -13,6 +13,16 @@ pub struct ReceivedRequest {
 }
 
 impl ReceivedRequest {
+    /// What the tests of the fronts have received.
+    #[cfg(test)]
+    pub(super) fn sample() -> Self {
+        Self {
+            source_ip: [192, 0, 2, 1].into(),
+            at: Duration::from_millis(1_583_348_638_390),
+            request_id: "id-1".to_owned(),
+        }
+    }
+
     /// The `x-amzn-trace-id` header ("Configuring AWS X-Ray", "Tracing header"): seconds and 96 bits, in hexadecimal.
     pub(super) fn trace_id(&self) -> String {
         let digits = self.request_id.chars().filter(char::is_ascii_hexdigit);

@@ -139,8 +139,6 @@ fn is_binary(media_type: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use aws_lambda_events::apigw::ApiGatewayProxyRequest;
     use http::request::Builder;
@@ -148,12 +146,7 @@ mod tests {
 
     fn event(request: Builder, body: &[u8]) -> Value {
         let (parts, ()) = request.body(()).unwrap().into_parts();
-        let received = ReceivedRequest {
-            source_ip: [192, 0, 2, 1].into(),
-            at: Duration::from_millis(1_583_348_638_390),
-            request_id: "id-1".to_owned(),
-        };
-        super::event(&parts, body, &received)
+        super::event(&parts, body, &ReceivedRequest::sample())
     }
 
     fn of(accept: &str, result: &Value) -> Result<Response<Bytes>, ResponseError> {

@@ -14,6 +14,8 @@ mod outcome;
 pub mod __private;
 #[path = "../../../lambda-idempotency/src/probed.rs"]
 mod probed;
+#[path = "../../../lambda-idempotency/src/without_key.rs"]
+mod without_key;
 
 pub use idempotency_core::{
     Attempt, Engine, IdempotencyKey, JsonPointer, MemoryStore, Namespace, OnAbandoned, Operation, Scope, Store, Window,

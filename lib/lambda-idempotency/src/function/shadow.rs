@@ -2,14 +2,14 @@
 
 use std::future::Future;
 
-use idempotency_core::{Attempt, ClaimError, Claimed, Fingerprint, Request, Scope, Store};
+use idempotency_core::{Attempt, ClaimError, Claimed, Request, Store};
 
 use super::{
     Done, Error, FunctionOperation,
     run::{finish, unprotected},
     types::Types,
 };
-use crate::{Idempotency, outcome::name};
+use crate::{Idempotency, outcome::name, without_key::without_key};
 
 /// Runs one call, whatever is stored under its key. The first of its kind is claimed and completed as usual, so that its
 /// duplicates can be recognised; what would have been refused or replayed is told by a line with `would_be`, and runs.
@@ -38,22 +38,11 @@ where
                 Error::Scope(_) => "scope-missing",
                 _ => "request-invalid",
             };
-            (without_key(idempotency, operation)?, would_be)
+            let deadline = idempotency.engine().now() + operation.policy.window().longest_run();
+            let request = without_key(idempotency, &operation.operation, deadline);
+            (request.map_err(|error| Error::NotProtected(ClaimError::from(error)))?, would_be)
         }
     };
     tracing::warn!(operation = %operation.operation, would_be, "shadow mode: the function runs all the same");
     unprotected(idempotency, &request, types, handler).await
-}
-
-/// In place of a call that has no usable key, scope or arguments: one under a key that nobody else has.
-fn without_key<S, E>(idempotency: &Idempotency<S>, operation: &FunctionOperation) -> Result<Request, Error<E>> {
-    let engine = idempotency.engine();
-    Ok(Request {
-        namespace: idempotency.namespace().clone(),
-        operation: operation.operation.clone(),
-        scope: Scope::none(),
-        key: engine.draw_key().map_err(|error| Error::NotProtected(ClaimError::from(error)))?,
-        fingerprint: Fingerprint::builder().finish(),
-        deadline: engine.now() + operation.policy.window().longest_run(),
-    })
 }

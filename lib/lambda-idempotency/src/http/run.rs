@@ -119,10 +119,7 @@ where
             return Ok(reply);
         }
         let attempt = T::from_attempt(None, operation, &method);
-        return match attempt.and_then(|attempt| Ok((extract(request)?, attempt))) {
-            Ok((arguments, attempt)) => deliver(handler(arguments, attempt).await).await,
-            Err(rejection) => Ok((*rejection).into()),
-        };
+        return unprotected(attempt.and_then(|attempt| Ok((extract(request)?, attempt))), handler).await;
     }
     let claim_request = claim_request(idempotency, operation, &request);
     if idempotency.mode() == Mode::Shadow {
@@ -143,29 +140,28 @@ where
     };
     let engine = idempotency.engine();
     if idempotency.mode() == Mode::Off {
-        let attempt = engine.unprotected_attempt(&claim_request);
-        return match T::from_attempt(Some(attempt), operation, &method) {
-            Ok(attempt) => deliver(handler(arguments, attempt).await).await,
-            Err(rejection) => Ok((*rejection).into()),
-        };
+        let attempt = T::from_attempt(Some(engine.unprotected_attempt(&claim_request)), operation, &method);
+        return unprotected(attempt.map(|attempt| (arguments, attempt)), handler).await;
     }
-    let mut claimed = engine.claim(&claim_request, &operation.policy).await;
+    let claimed = engine.claim(&claim_request, &operation.policy).await;
     tracing::info!(operation = %claim_request.operation, outcome = name(&claimed), "idempotency");
-    if let (Ok(Claimed::Abandoned(_)), Some(asked)) = (&claimed, asked)
-        && let Ok(Claimed::Abandoned(abandoned)) = claimed
-    {
-        claimed = match said(probe(abandoned.attempt().clone(), asked).await) {
-            Probed::Happened(response) => {
-                let response =
-                    StoredResponse::new(Reply::converted(response).await.into_inner(), &operation.replayed_headers);
-                let completion = engine.complete(abandoned.happened(), response.outcome()).await;
-                return Ok(answer(idempotency.mode(), completion, response));
-            }
-            Probed::DidNotHappen => engine.take_over(abandoned, &claim_request, &operation.policy).await,
-            Probed::Unknown => return Ok(answers::not_known_yet()),
-        };
-        tracing::info!(operation = %claim_request.operation, outcome = name(&claimed), "idempotency after a probe");
-    }
+    let claimed = match (claimed, asked) {
+        (Ok(Claimed::Abandoned(abandoned)), Some(asked)) => {
+            let claimed = match said(probe(abandoned.attempt().clone(), asked).await) {
+                Probed::Happened(response) => {
+                    let response =
+                        StoredResponse::new(Reply::converted(response).await.into_inner(), &operation.replayed_headers);
+                    let completion = engine.complete(abandoned.happened(), response.outcome()).await;
+                    return Ok(answer(idempotency.mode(), completion, response));
+                }
+                Probed::DidNotHappen => engine.take_over(abandoned, &claim_request, &operation.policy).await,
+                Probed::Unknown => return Ok(answers::not_known_yet()),
+            };
+            tracing::info!(operation = %claim_request.operation, outcome = name(&claimed), "idempotency after a probe");
+            claimed
+        }
+        (claimed, _) => claimed,
+    };
     match claimed {
         Ok(Claimed::Fresh(claim)) => {
             let attempt = T::from_attempt(Some(claim.attempt().clone()), operation, &method);
@@ -279,8 +275,24 @@ fn answer(mode: Mode, completion: Completion, response: StoredResponse) -> Reply
     }
 }
 
+/// Runs the handler without a claim.
+pub(super) async fn unprotected<A, T, F, R, E>(
+    taken: Result<(A, T), Rejection>,
+    handler: impl FnOnce(A, T) -> F,
+) -> Result<Reply, Error>
+where
+    F: Future<Output = Result<R, E>>,
+    R: IntoResponse,
+    E: Classify,
+{
+    match taken {
+        Ok((arguments, attempt)) => deliver(handler(arguments, attempt).await).await,
+        Err(rejection) => Ok((*rejection).into()),
+    }
+}
+
 /// An unprotected request's answer.
-pub(super) async fn deliver<R: IntoResponse, E: Classify>(returned: Result<R, E>) -> Result<Reply, Error> {
+async fn deliver<R: IntoResponse, E: Classify>(returned: Result<R, E>) -> Result<Reply, Error> {
     match returned {
         Ok(response) => Ok(Reply::converted(response).await),
         Err(error) => match error.classify() {

@@ -1,13 +1,13 @@
 //! Shadow mode: everything runs, and the log tells what would have been deduplicated.
 
-use idempotency_core::{Claimed, EpochMillis, Fingerprint, Request as ClaimRequest, Scope, Store};
+use idempotency_core::{Claimed, Request as ClaimRequest, Store};
 use lambda_http::{Error, IntoResponse, Request};
 
 use super::{
     Classify, FromAttempt, HttpOperation, Problem, Rejection, Reply,
-    run::{self, deliver, finish},
+    run::{self, finish, unprotected},
 };
-use crate::{Idempotency, outcome::name};
+use crate::{Idempotency, outcome::name, without_key::without_key};
 
 /// Runs one request, whatever is stored under its key. The first of its kind is claimed and completed as usual, so that its
 /// duplicates can be recognised; what would have been refused or replayed is told by a line with `would_be`, and runs.
@@ -52,30 +52,10 @@ where
         (None, problem) => problem.map_or("refused", |problem| problem.kind().name()),
     };
     tracing::warn!(operation = name_of_operation, would_be, "shadow mode: the handler runs all the same");
-    let unprotected = match claim_request {
+    let claim_request = match claim_request {
         Some(claim_request) => claim_request,
-        None => without_key(idempotency, operation, deadline)?,
+        None => without_key(idempotency, &operation.operation, deadline)?,
     };
-    let attempt = engine.unprotected_attempt(&unprotected);
-    match T::from_attempt(Some(attempt), operation, &method) {
-        Ok(attempt) => deliver(handler(arguments, attempt).await).await,
-        Err(rejection) => Ok((*rejection).into()),
-    }
-}
-
-/// In place of a request that has no usable key or scope: one under a key that nobody else has.
-fn without_key<S>(
-    idempotency: &Idempotency<S>,
-    operation: &HttpOperation,
-    deadline: EpochMillis,
-) -> Result<ClaimRequest, Error> {
-    let engine = idempotency.engine();
-    Ok(ClaimRequest {
-        namespace: idempotency.namespace().clone(),
-        operation: operation.operation.clone(),
-        scope: Scope::none(),
-        key: engine.draw_key()?,
-        fingerprint: Fingerprint::builder().finish(),
-        deadline,
-    })
+    let attempt = T::from_attempt(Some(engine.unprotected_attempt(&claim_request)), operation, &method);
+    unprotected(attempt.map(|attempt| (arguments, attempt)), handler).await
 }
