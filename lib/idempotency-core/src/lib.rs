@@ -85,7 +85,7 @@ pub use record::{AttemptNumber, Epoch, Record, RecordError, SCHEMA, Status};
 pub use record_key::RecordKey;
 pub use result::{Parts, StoredResult};
 pub use scope::{Scope, ScopeError};
-pub use store::{Inserted, Replaced, Store, StoreError, Version};
+pub use store::{Inserted, Replaced, Store, StoreError, Version, Write, Written};
 pub use time::{EpochMillis, EpochSeconds};
 pub use token::{ExecutionId, OwnerToken, RandomTokens, TokenError, TokenSource};
 pub use window::{Window, WindowError};

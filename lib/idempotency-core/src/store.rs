@@ -3,6 +3,7 @@
 use std::{error::Error, future::Future, time::Duration};
 
 use bytes::Bytes;
+use futures::future::join_all;
 
 use crate::{Epoch, EpochSeconds, OwnerToken, Record, RecordError, RecordKey, Status};
 
@@ -44,6 +45,56 @@ pub enum Replaced {
     Replaced,
     /// Another record is stored, or none; nothing was written.
     Differs(Option<Record>),
+}
+
+impl From<Inserted> for Written {
+    fn from(inserted: Inserted) -> Self {
+        match inserted {
+            Inserted::Inserted => Self::Written,
+            Inserted::Exists(old) => Self::Refused(Some(old)),
+        }
+    }
+}
+
+impl From<Replaced> for Written {
+    fn from(replaced: Replaced) -> Self {
+        match replaced {
+            Replaced::Replaced => Self::Written,
+            Replaced::Differs(old) => Self::Refused(old),
+        }
+    }
+}
+
+/// One write of [`Store::write_many`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Write {
+    /// What [`Store::insert_if_absent`] writes.
+    Insert(Record),
+    /// What [`Store::replace`] writes.
+    Replace {
+        /// The record expected.
+        expected: Version,
+        /// The record to write over it.
+        record: Record,
+    },
+}
+
+impl Write {
+    /// The record to write.
+    pub const fn record(&self) -> &Record {
+        match self {
+            Self::Insert(record) | Self::Replace { record, .. } => record,
+        }
+    }
+}
+
+/// The answer to one write of [`Store::write_many`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// The record is stored now.
+    Written,
+    /// Another record is stored than the write expects, or (where it expects one) none; nothing was written.
+    Refused(Option<Record>),
 }
 
 /// Why a store gave no answer.
@@ -122,6 +173,51 @@ pub trait Store: Send + Sync + 'static {
     /// [`StoreError`] when the store gave no answer.
     fn get(&self, key: &RecordKey, within: Duration)
     -> impl Future<Output = Result<Option<Record>, StoreError>> + Send;
+
+    /// Carries out one write: [`insert_if_absent`](Self::insert_if_absent) or [`replace`](Self::replace).
+    ///
+    /// # Errors
+    ///
+    /// Those of the two.
+    fn write(&self, write: &Write, within: Duration) -> impl Future<Output = Result<Written, StoreError>> + Send {
+        async move {
+            match write {
+                Write::Insert(record) => self.insert_if_absent(record, within).await.map(Written::from),
+                Write::Replace { expected, record } => self.replace(*expected, record, within).await.map(Written::from),
+            }
+        }
+    }
+
+    /// Carries out many writes of different records at once, each for itself: one may be refused or get no answer where the others
+    /// are written. Gives an answer per write, in their order.
+    ///
+    /// This is for fewer requests, and promises no more than the same calls of [`insert_if_absent`](Self::insert_if_absent) and
+    /// [`replace`](Self::replace) one beside the other, which is what it is if a store does not say otherwise. Writes of the same
+    /// key in one call have no order.
+    ///
+    /// # Errors
+    ///
+    /// Each write's own [`StoreError`]. Repeating that write alone is safe.
+    fn write_many(
+        &self,
+        writes: &[Write],
+        within: Duration,
+    ) -> impl Future<Output = Vec<Result<Written, StoreError>>> + Send {
+        join_all(writes.iter().map(move |write| self.write(write, within)))
+    }
+
+    /// Reads many records at once, each as [`get`](Self::get) does. Gives an answer per key, in their order.
+    ///
+    /// # Errors
+    ///
+    /// Each key's own [`StoreError`].
+    fn get_many(
+        &self,
+        keys: &[RecordKey],
+        within: Duration,
+    ) -> impl Future<Output = Vec<Result<Option<Record>, StoreError>>> + Send {
+        join_all(keys.iter().map(move |key| self.get(key, within)))
+    }
 
     /// Stores the parts of a result beside the record `key`, under `owner`, so that two owners never mix. No record has to be
     /// there. An owner has one result, so a second call with the same key and owner has the same parts.
