@@ -36,6 +36,7 @@
 //! | `uuid` | `uuid::Uuid` may be part of a derived key ([`KeyPart`]) |
 
 mod attempt;
+mod batched;
 mod canonical_json;
 mod claim;
 mod clock;
@@ -64,6 +65,7 @@ mod token;
 mod window;
 
 pub use attempt::Attempt;
+pub use batched::{Batched, Flow};
 pub use canonical_json::{CanonicalJsonError, canonical_json};
 pub use claim::{Abandoned, Claim};
 pub use clock::{Clock, SystemClock};

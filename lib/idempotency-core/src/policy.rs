@@ -34,6 +34,7 @@ pub struct Policy {
     window: Window,
     on_abandoned: OnAbandoned,
     wait: Option<Duration>,
+    looks_first: bool,
 }
 
 impl Policy {
@@ -50,7 +51,7 @@ impl Policy {
 
     /// The policy with this window and [`OnAbandoned::Rerun`].
     pub const fn new(window: Window) -> Self {
-        Self { window, on_abandoned: OnAbandoned::Rerun, wait: None }
+        Self { window, on_abandoned: OnAbandoned::Rerun, wait: None, looks_first: false }
     }
 
     /// The same policy with another window.
@@ -64,6 +65,13 @@ impl Policy {
     #[must_use]
     pub const fn wait(self, max: Option<Duration>) -> Self {
         Self { wait: max, ..self }
+    }
+
+    /// The same policy for a request that is probably a duplicate, such as a message that a queue delivers again: its claim begins
+    /// with a read, which costs a fraction of the write that would be refused. If it is none, the read was in vain.
+    #[must_use]
+    pub const fn look_first(self, looks_first: bool) -> Self {
+        Self { looks_first, ..self }
     }
 
     /// The same policy with another choice for abandoned attempts.
@@ -85,6 +93,11 @@ impl Policy {
     /// How long a duplicate waits for the result of an attempt in flight; `None` when it does not.
     pub const fn longest_wait(&self) -> Option<Duration> {
         self.wait
+    }
+
+    /// Whether a claim begins with a read.
+    pub const fn looks_first(&self) -> bool {
+        self.looks_first
     }
 
     /// How far a lease reaches beyond the platform's deadline.

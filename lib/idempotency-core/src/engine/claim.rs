@@ -80,7 +80,8 @@ impl<S: Store> Engine<S> {
     /// Claims a key for one attempt.
     ///
     /// One request to the store decides in the usual cases (fresh, replay, conflict, mismatch); a takeover takes a
-    /// second one, and a claim that is not answered is followed by one that releases it. A replay, conflict, mismatch or
+    /// second one, and a claim that is not answered is followed by one that releases it. Under a policy that [looks
+    /// first](Policy::look_first) a read comes before. A replay, conflict, mismatch or
     /// uncertain outcome writes nothing.
     ///
     /// Under a policy that [waits](Policy::wait), a conflict is followed by reads until the other attempt has ended, or the
@@ -96,9 +97,10 @@ impl<S: Store> Engine<S> {
     pub async fn claim(&self, request: &Request, policy: &Policy) -> Result<Claimed, ClaimError> {
         let token = OwnerToken::from_bytes(self.tokens.draw()?);
         let claim = self.claim_request(request, request.record_key(), token)?;
+        let existing = if policy.looks_first() { Box::pin(self.look(&claim)).await? } else { None };
         // Boxed, as everything that leads to the store is: the SDK's futures are nested so deeply that the closures around a handler
         // would meet the compiler's limit ("queries overflow the depth limit"). One allocation is nothing beside a request.
-        Box::pin(self.settle(request, &claim, policy, None)).await
+        Box::pin(self.settle(request, &claim, policy, existing)).await
     }
 
     /// Runs the handler again after a lost attempt whose effect did not happen: claims its key, if the record is still the one
@@ -130,6 +132,16 @@ impl<S: Store> Engine<S> {
         let claim = self.claim_request(request, record.key, record.owner)?;
         // It has had its time for waiting.
         Box::pin(self.settle(request, &claim, &policy.wait(None), existing)).await
+    }
+
+    /// What is stored, for a request that is probably a duplicate. Without an answer nothing is known, and the claim's write decides.
+    async fn look(&self, claim: &ClaimRequest) -> Result<Option<Record>, ClaimError> {
+        let within = self.timeouts.for_call(claim.deadline, self.now());
+        match self.store.get(&claim.key, within).await {
+            Ok(record) => Ok(record),
+            Err(error) if error.is_transient() => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     fn claim_request(&self, request: &Request, key: RecordKey, token: OwnerToken) -> Result<ClaimRequest, TokenError> {

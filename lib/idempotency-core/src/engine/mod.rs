@@ -10,7 +10,7 @@ mod timeouts;
 mod unprotected;
 mod waiting;
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 pub use self::{
     claim::{ClaimError, Claimed, Request},
@@ -19,7 +19,7 @@ pub use self::{
     outcome::{Outcome, Replay},
     timeouts::Timeouts,
 };
-use crate::{Clock, EpochMillis, RandomTokens, SystemClock, TokenSource};
+use crate::{Batched, Clock, EpochMillis, RandomTokens, SystemClock, TokenSource};
 
 /// Runs the protocol over a store.
 ///
@@ -60,13 +60,24 @@ impl<S> Engine<S> {
         Self { timeouts, ..self }
     }
 
+    /// The same engine for messages that are carried out side by side: their calls reach the store together, and the end of one
+    /// claim waits for others for `linger` at the longest. See [`Batched`].
+    pub fn batched(&self, linger: Duration) -> Engine<Batched<S>> {
+        Engine {
+            store: Arc::new(Batched::new(Arc::clone(&self.store), linger)),
+            clock: Arc::clone(&self.clock),
+            tokens: Arc::clone(&self.tokens),
+            timeouts: self.timeouts,
+        }
+    }
+
     /// The current time by the engine's clock.
     pub fn now(&self) -> EpochMillis {
         self.clock.now()
     }
 
     /// The store.
-    pub fn store(&self) -> &S {
+    pub const fn store(&self) -> &Arc<S> {
         &self.store
     }
 }

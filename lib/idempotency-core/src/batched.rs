@@ -1,0 +1,280 @@
+//! Calls that run side by side, sent to the store together.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use futures::future::join;
+use tokio::{
+    sync::{Notify, oneshot},
+    task::yield_now,
+    time::{Instant, timeout_at},
+};
+
+use crate::{
+    EpochSeconds, Inserted, OwnerToken, Record, RecordKey, Replaced, Status, Store, StoreError, Version, Write, Written,
+};
+
+/// Another call would not make the batch any cheaper: DynamoDB takes 25 statements in one request.
+const FULL: usize = 25;
+
+/// A store whose calls, when many run side by side, reach the store below as few [`Store::write_many`] and
+/// [`Store::get_many`].
+///
+/// It is for one batch of messages: each message is a [`Flow`] with its own claim and its own end, and asks for them as it would
+/// ask any store. A call waits only for those that are asked for in the same turn of the executor, so claims of one batch leave
+/// together and none waits for a handler. The end of a claim waits longer: until every flow waits for the store, or `linger` is
+/// over. So the ends of one batch leave together too, without one slow handler holding up what others have done.
+///
+/// What a call means is untouched: each gets its own answer, and a call that is dropped is like a lost reply.
+pub struct Batched<S> {
+    inner: Arc<S>,
+    linger: Duration,
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    writes: Vec<Asked<Write, Written>>,
+    reads: Vec<Asked<RecordKey, Option<Record>>>,
+    /// Whether a call collects the batch that is being gathered.
+    is_led: bool,
+    /// From when on the batch's first call waits.
+    since: Option<Instant>,
+    flows: usize,
+    /// Calls whose flows wait for an answer.
+    waiting: usize,
+}
+
+/// A call and where its answer goes.
+struct Asked<C, A> {
+    call: C,
+    within: Duration,
+    answer: oneshot::Sender<Result<A, StoreError>>,
+}
+
+/// One message on its way. While it lives, ends of other claims may wait for its own.
+#[derive(Debug)]
+pub struct Flow<S>(Arc<Batched<S>>);
+
+impl<S> Batched<S> {
+    /// Batches of calls of `inner`, in which the end of a claim waits for others for `linger` at the longest.
+    pub fn new(inner: Arc<S>, linger: Duration) -> Self {
+        Self { inner, linger, state: Mutex::default(), changed: Notify::new() }
+    }
+
+    /// Announces a flow, before its first call.
+    pub fn flow(self: &Arc<Self>) -> Flow<S> {
+        self.state().flows += 1;
+        Flow(Arc::clone(self))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Every change leaves a whole state, so a panic elsewhere cannot have left half of one.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn take(&mut self) -> Batch {
+        (self.is_led, self.since) = (false, None);
+        (std::mem::take(&mut self.writes), std::mem::take(&mut self.reads))
+    }
+
+    fn size(&self) -> usize {
+        self.writes.len() + self.reads.len()
+    }
+
+    /// Whether somebody's handler waits for an answer. The end of a claim has time.
+    fn is_urgent(&self) -> bool {
+        let ends = |write: &Write| matches!(write, Write::Replace { record, .. } if record.status != Status::InFlight);
+        !self.reads.is_empty() || !self.writes.iter().all(|asked| ends(&asked.call))
+    }
+
+    /// How long this batch may wait: never so long that its calls have no time left.
+    fn linger(&self, longest: Duration) -> Duration {
+        self.writes.iter().map(|asked| asked.within / 4).min().map_or(longest, |quarter| quarter.min(longest))
+    }
+}
+
+impl<S: Store> Batched<S> {
+    /// Puts a call into the batch, and sends the batch if nobody else does.
+    async fn ask<A>(
+        &self,
+        put: impl FnOnce(&mut State, oneshot::Sender<Result<A, StoreError>>),
+    ) -> Option<Result<A, StoreError>> {
+        let (answer, answered) = oneshot::channel();
+        let leads = {
+            let mut state = self.state();
+            put(&mut state, answer);
+            state.waiting += 1;
+            state.since.get_or_insert_with(Instant::now);
+            !std::mem::replace(&mut state.is_led, true)
+        };
+        let _waits = Waits(self);
+        self.changed.notify_one();
+        if leads {
+            self.lead().await;
+        }
+        // Nobody answers when the call that led was dropped.
+        answered.await.ok()
+    }
+
+    /// Collects a batch and sends it.
+    async fn lead(&self) {
+        let lead = Lead { batched: self, has_collected: false };
+        self.gather().await;
+        let (writes, reads) = lead.collect();
+        join(
+            send(writes, async |writes: Vec<Write>, within| self.inner.write_many(&writes, within).await),
+            send(reads, async |keys: Vec<RecordKey>, within| self.inner.get_many(&keys, within).await),
+        )
+        .await;
+    }
+
+    /// Waits for those who join the batch.
+    async fn gather(&self) {
+        let mut seen = 0;
+        loop {
+            let (size, ready, until) = {
+                let state = self.state();
+                let ready = state.is_urgent() || state.size() >= FULL || state.waiting >= state.flows;
+                (state.size(), ready, state.since.map(|since| since + state.linger(self.linger)))
+            };
+            if size != seen {
+                // Those who are about to ask do so in this turn.
+                seen = size;
+                yield_now().await;
+                continue;
+            }
+            let Some(until) = until.filter(|_| !ready) else { return };
+            if timeout_at(until, self.changed.notified()).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// Sends calls and gives each its answer.
+async fn send<C, A>(asked: Vec<Asked<C, A>>, all: impl AsyncFnOnce(Vec<C>, Duration) -> Vec<Result<A, StoreError>>) {
+    let Some(within) = asked.iter().map(|asked| asked.within).min() else { return };
+    let (calls, answers): (Vec<_>, Vec<_>) = asked.into_iter().map(|asked| (asked.call, asked.answer)).unzip();
+    for (answer, given) in answers.into_iter().zip(all(calls, within).await) {
+        // Who asked may be gone.
+        let _ = answer.send(given);
+    }
+}
+
+/// A batch on its way out: what was asked for, and where the answers go.
+type Batch = (Vec<Asked<Write, Written>>, Vec<Asked<RecordKey, Option<Record>>>);
+
+/// The batch being gathered has a leader as long as this lives.
+struct Lead<'a, S> {
+    batched: &'a Batched<S>,
+    has_collected: bool,
+}
+
+impl<S> Lead<'_, S> {
+    /// Takes the batch. Who asks from now on begins another one.
+    fn collect(mut self) -> Batch {
+        self.has_collected = true;
+        self.batched.state().take()
+    }
+}
+
+impl<S> Drop for Lead<'_, S> {
+    fn drop(&mut self) {
+        if !self.has_collected {
+            // The call that led was dropped: those who wait learn that nobody will answer.
+            drop(self.batched.state().take());
+        }
+    }
+}
+
+/// A call waits as long as this lives.
+struct Waits<'a, S>(&'a Batched<S>);
+
+impl<S> Drop for Waits<'_, S> {
+    fn drop(&mut self) {
+        self.0.state().waiting -= 1;
+    }
+}
+
+impl<S> Drop for Flow<S> {
+    fn drop(&mut self) {
+        self.0.state().flows -= 1;
+        self.0.changed.notify_one();
+    }
+}
+
+impl<S: Store> Store for Batched<S> {
+    async fn insert_if_absent(&self, record: &Record, within: Duration) -> Result<Inserted, StoreError> {
+        match self.write(&Write::Insert(record.clone()), within).await? {
+            Written::Written => Ok(Inserted::Inserted),
+            Written::Refused(Some(old)) => Ok(Inserted::Exists(old)),
+            Written::Refused(None) => {
+                Err(StoreError::Refused("the store refused to insert a record that it has not".into()))
+            }
+        }
+    }
+
+    async fn replace(&self, expected: Version, record: &Record, within: Duration) -> Result<Replaced, StoreError> {
+        match self.write(&Write::Replace { expected, record: record.clone() }, within).await? {
+            Written::Written => Ok(Replaced::Replaced),
+            Written::Refused(old) => Ok(Replaced::Differs(old)),
+        }
+    }
+
+    async fn write(&self, write: &Write, within: Duration) -> Result<Written, StoreError> {
+        let call = write.clone();
+        let answered = self.ask(|state, answer| state.writes.push(Asked { call, within, answer })).await;
+        match answered {
+            Some(answer) => answer,
+            // Repeating a write that may have been applied is safe.
+            None => self.inner.write(write, within).await,
+        }
+    }
+
+    async fn get(&self, key: &RecordKey, within: Duration) -> Result<Option<Record>, StoreError> {
+        let call = key.clone();
+        let answered = self.ask(|state, answer| state.reads.push(Asked { call, within, answer })).await;
+        match answered {
+            Some(answer) => answer,
+            None => self.inner.get(key, within).await,
+        }
+    }
+
+    async fn put_parts(
+        &self,
+        key: &RecordKey,
+        owner: OwnerToken,
+        parts: &[Bytes],
+        expires_at: EpochSeconds,
+        within: Duration,
+    ) -> Result<(), StoreError> {
+        self.inner.put_parts(key, owner, parts, expires_at, within).await
+    }
+
+    async fn get_parts(
+        &self,
+        key: &RecordKey,
+        owner: OwnerToken,
+        count: u32,
+        within: Duration,
+    ) -> Result<Option<Vec<Bytes>>, StoreError> {
+        self.inner.get_parts(key, owner, count, within).await
+    }
+}
+
+impl<S> fmt::Debug for Batched<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batched").field("linger", &self.linger).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;
