@@ -56,6 +56,8 @@ pub enum Decision {
     Conflict {
         /// When to ask again.
         retry_after: Duration,
+        /// The rest of the other attempt's lease: after that it cannot be running any more.
+        lease_left: Duration,
     },
     /// The key was used with another request.
     Mismatch,
@@ -113,7 +115,10 @@ pub fn decide(existing: Option<&Record>, request: &ClaimRequest, now: EpochMilli
     match old.status {
         Status::Completed | Status::Failed => Decision::Replay,
         Status::Released => Decision::Resume { from: old.version(), record: next(request, old, now, policy) },
-        Status::InFlight if lease_runs => Decision::Conflict { retry_after: retry_after(old.lease_until, now) },
+        Status::InFlight if lease_runs => {
+            let lease_left = old.lease_until.saturating_since(now);
+            Decision::Conflict { retry_after: retry_after(lease_left), lease_left }
+        }
         Status::InFlight => match policy.abandoned() {
             OnAbandoned::Rerun => Decision::TakeOver { from: old.version(), record: next(request, old, now, policy) },
             OnAbandoned::Reject => Decision::Uncertain,
@@ -151,8 +156,8 @@ fn next(request: &ClaimRequest, old: &Record, now: EpochMillis, policy: &Policy)
 }
 
 /// The rest of a lease, between one second (the unit of HTTP's `Retry-After`) and [`Policy::MAX_RETRY_AFTER`].
-fn retry_after(lease_until: EpochMillis, now: EpochMillis) -> Duration {
-    lease_until.saturating_since(now).clamp(Duration::from_secs(1), Policy::MAX_RETRY_AFTER)
+fn retry_after(lease_left: Duration) -> Duration {
+    lease_left.clamp(Duration::from_secs(1), Policy::MAX_RETRY_AFTER)
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The handle that a function's handlers share.
 
-use std::{env, fmt};
+use std::{env, fmt, time::Duration};
 
-use idempotency_core::{Engine, Namespace, NamespaceError};
+use idempotency_core::{Batched, Engine, Namespace, NamespaceError};
 use idempotency_dynamodb::{DynamoDbStore, client_from_env};
 
 use crate::{Mode, ModeError};
@@ -97,6 +97,11 @@ impl<S> Idempotency<S> {
     #[must_use]
     pub fn with_mode(self, mode: Mode) -> Self {
         Self { mode, ..self }
+    }
+
+    /// The same handle for records that are carried out side by side: see [`Engine::batched`].
+    pub(crate) fn batched(&self, linger: Duration) -> Idempotency<Batched<S>> {
+        Idempotency { engine: self.engine.batched(linger), namespace: self.namespace.clone(), mode: self.mode }
     }
 
     /// The mode.

@@ -47,11 +47,14 @@
 
 mod config;
 mod deadline;
+pub mod events;
 pub mod function;
 pub mod http;
+mod misfit;
 mod mode;
 mod outcome;
 mod probed;
+pub mod propagation;
 mod without_key;
 
 pub use config::{ConfigError, Idempotency};

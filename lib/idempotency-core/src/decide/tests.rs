@@ -191,7 +191,7 @@ fn the_epoch_grows_even_when_the_clock_goes_back() {
 #[test]
 fn retry_after_is_the_rest_of_the_lease_within_bounds() {
     let at = |now| match decide(Some(&claimed()), &request(2), now, &policy(OnAbandoned::Rerun)) {
-        Decision::Conflict { retry_after } => retry_after,
+        Decision::Conflict { retry_after, .. } => retry_after,
         other => panic!("{other:?}"),
     };
     assert_eq!(at(CLAIMED_AT), Policy::MAX_RETRY_AFTER);

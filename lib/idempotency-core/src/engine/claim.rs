@@ -48,6 +48,8 @@ pub enum Claimed {
     Conflict {
         /// When to ask again.
         retry_after: Duration,
+        /// The rest of the other attempt's lease, as far as it is known: after that it cannot be running any more.
+        lease_left: Duration,
     },
     /// The key was used with another request: a fault of the caller.
     Mismatch,
@@ -59,7 +61,7 @@ pub enum Claimed {
 }
 
 /// Where nothing says how long it will take.
-const CONFLICT: Claimed = Claimed::Conflict { retry_after: Duration::from_secs(1) };
+const CONFLICT: Claimed = Claimed::Conflict { retry_after: Duration::from_secs(1), lease_left: Duration::from_secs(1) };
 
 /// Why a claim could not be decided. The effect must not run.
 #[derive(Debug, thiserror::Error)]
@@ -188,8 +190,8 @@ impl<S: Store> Engine<S> {
                 },
                 (Decision::Own, Some(own)) => return Ok(self.fresh(request, own)),
                 (Decision::Replay, Some(old)) => return Ok(Claimed::Replay(self.replay(old, within).await?)),
-                (Decision::Conflict { retry_after }, old) => match waiting.pause(now) {
-                    None => return Ok(Claimed::Conflict { retry_after }),
+                (Decision::Conflict { retry_after, lease_left }, old) => match waiting.pause(now) {
+                    None => return Ok(Claimed::Conflict { retry_after, lease_left }),
                     Some(pause) => {
                         existing = self.look_again(claim, old, pause, &waiting).await?;
                         continue;

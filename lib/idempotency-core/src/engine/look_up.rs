@@ -48,7 +48,7 @@ impl<S: Store> Engine<S> {
         };
         Ok(match decide(Some(&record), &request, self.now(), policy) {
             Decision::Replay => LookedUp::Ended(self.replay(record, within).await?),
-            Decision::Conflict { retry_after } => LookedUp::InFlight { retry_after },
+            Decision::Conflict { retry_after, .. } => LookedUp::InFlight { retry_after },
             Decision::Uncertain => LookedUp::Uncertain,
             _ => LookedUp::Nothing,
         })

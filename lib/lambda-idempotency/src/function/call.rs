@@ -21,6 +21,7 @@ pub struct Call {
     scope: Result<Scope, ScopeError>,
     asked: Asked,
     deadline: Option<EpochMillis>,
+    looks_first: bool,
 }
 
 #[derive(Debug)]
@@ -33,7 +34,13 @@ enum Asked {
 impl Call {
     /// A call under a key of this scope, without arguments.
     pub fn new(key: impl IntoKey, scope: impl IntoScope) -> Self {
-        Self { key: key.into_key(), scope: scope.into_scope(), asked: Asked::Arguments(Map::new()), deadline: None }
+        Self {
+            key: key.into_key(),
+            scope: scope.into_scope(),
+            asked: Asked::Arguments(Map::new()),
+            deadline: None,
+            looks_first: false,
+        }
     }
 
     /// The same call with an argument: the same key with another value of it, or without it, is a mismatch.
@@ -64,6 +71,16 @@ impl Call {
     /// ([`lambda_deadline`](crate::lambda_deadline)), or when you end it yourself. Without one, the window's longest run counts.
     pub fn deadline(self, deadline: EpochMillis) -> Self {
         Self { deadline: Some(deadline), ..self }
+    }
+
+    /// The same call, which is probably a duplicate, so that its claim begins with a read:
+    /// [`Policy::look_first`](crate::Policy::look_first).
+    pub fn look_first(self, looks_first: bool) -> Self {
+        Self { looks_first, ..self }
+    }
+
+    pub(super) const fn looks_first(&self) -> bool {
+        self.looks_first
     }
 
     /// The claim's request, computed once.

@@ -41,6 +41,8 @@ pub enum Error<E> {
     Conflict {
         /// When to call again.
         retry_after: Duration,
+        /// The rest of the other attempt's lease: after that it cannot be running any more.
+        lease_left: Duration,
     },
     /// The key was used with other arguments. The function did not run.
     #[error(
@@ -82,7 +84,7 @@ impl<E> Error<E> {
     /// When to call again with the same key; `None` where that would give the same error, or where nobody knows.
     pub const fn retry_after(&self) -> Option<Duration> {
         match self {
-            Self::Retryable { retry_after: Some(retry_after), .. } | Self::Conflict { retry_after } => {
+            Self::Retryable { retry_after: Some(retry_after), .. } | Self::Conflict { retry_after, .. } => {
                 Some(*retry_after)
             }
             Self::Retryable { retry_after: None, .. } | Self::NotProtected(_) => Some(SOON),

@@ -35,6 +35,12 @@ pub enum InvalidKey {
     /// A part of a derived key has no value.
     #[error(transparent)]
     Parts(#[from] KeyPartError),
+    /// A record carries several keys.
+    #[error("the record carries several idempotency keys; send exactly one")]
+    Several,
+    /// A record carries a key that is no text.
+    #[error("the record carries an idempotency key that is no text")]
+    NoText,
 }
 
 impl IntoKey for IdempotencyKey {

@@ -13,16 +13,20 @@ use idempotency_core::{JsonPointer, OnAbandoned, Operation, Policy, Window};
 /// ```
 #[derive(Clone, Debug)]
 pub struct FunctionOperation {
-    pub(super) operation: Operation,
-    pub(super) policy: Policy,
-    pub(super) fingerprint_exclude: Vec<JsonPointer>,
+    pub(crate) operation: Operation,
+    pub(crate) policy: Policy,
+    pub(crate) fingerprint_exclude: Vec<JsonPointer>,
 }
 
 impl FunctionOperation {
     /// An operation that remembers keys for 48 hours ([`Window::http`]), runs again after a lost attempt
     /// ([`OnAbandoned::Rerun`]), and tells duplicates of a call in flight that there is a conflict.
     pub const fn new(operation: Operation) -> Self {
-        Self { operation, policy: Policy::new(Window::http()), fingerprint_exclude: Vec::new() }
+        Self::with_window(operation, Window::http())
+    }
+
+    pub(crate) const fn with_window(operation: Operation, window: Window) -> Self {
+        Self { operation, policy: Policy::new(window), fingerprint_exclude: Vec::new() }
     }
 
     /// The same operation with another choice for abandoned attempts.

@@ -121,13 +121,14 @@ where
     P: Future<Output = Result<Probed<R>, BoxError>>,
     F: Future<Output = Result<R, E>>,
 {
+    let policy = operation.policy.look_first(call.looks_first());
     let (engine, request) = (idempotency.engine(), call.request(idempotency, operation));
     let request = match idempotency.mode() {
         Mode::Shadow => return shadow::run(idempotency, operation, request, types, handler).await,
         Mode::Off => return unprotected(idempotency, &request?, types, handler).await,
         Mode::Enforce => request?,
     };
-    let mut claimed = engine.claim(&request, &operation.policy).await;
+    let mut claimed = engine.claim(&request, &policy).await;
     tracing::info!(operation = %request.operation, outcome = name(&claimed), "idempotency");
     if let Ok(Claimed::Abandoned(abandoned)) = claimed {
         claimed = match said(probe(abandoned.attempt().clone()).await) {
@@ -147,11 +148,11 @@ where
             finish(idempotency, claim, types, returned).await
         }
         Ok(Claimed::Replay(replay)) => (types.replay)(&replay),
-        Ok(Claimed::Conflict { retry_after }) => Err(Error::Conflict { retry_after }),
+        Ok(Claimed::Conflict { retry_after, lease_left }) => Err(Error::Conflict { retry_after, lease_left }),
         Ok(Claimed::Mismatch) => Err(Error::Mismatch),
         Ok(Claimed::Uncertain) => Err(Error::Uncertain),
         // Lost a second time between two looks: whoever was quicker asks as well.
-        Ok(Claimed::Abandoned(_)) => Err(Error::Conflict { retry_after: SOON }),
+        Ok(Claimed::Abandoned(_)) => Err(Error::Conflict { retry_after: SOON, lease_left: SOON }),
         Err(error) => Err(not_claimed(error)),
     }
 }
@@ -201,7 +202,7 @@ fn ended<R, E>(
         // The effect happened; an error would invite the caller to repeat it.
         Completion::Stored | Completion::Vanished | Completion::Unconfirmed => own,
         Completion::Superseded(Some(replay)) => (types.replay)(&replay),
-        Completion::Superseded(None) => Err(Error::Conflict { retry_after: SOON }),
+        Completion::Superseded(None) => Err(Error::Conflict { retry_after: SOON, lease_left: SOON }),
     }
 }
 

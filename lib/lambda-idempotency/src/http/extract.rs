@@ -6,6 +6,7 @@ use lambda_http::{Body, Request, Response};
 use serde::de::DeserializeOwned;
 
 use super::{HttpOperation, Problem, ProblemType};
+use crate::misfit::misfit;
 
 /// A request that is refused before its key is claimed. Nothing is stored.
 pub type Rejection = Box<Response<Body>>;
@@ -48,27 +49,9 @@ impl<T: DeserializeOwned> FromRequest for Json<T> {
     }
 }
 
-/// serde's messages name types, fields and positions; a message about a wrong value would also repeat the value, so only
-/// its beginning is kept.
 fn invalid(path: &str, error: &serde_json::Error) -> Rejection {
-    let message = error.to_string();
-    let detail = match message.split_once(": ") {
-        Some((what, rest)) if what.starts_with("invalid ") => {
-            let expected = rest.rsplit_once(", expected ").map_or("another one", |(_, expected)| expected);
-            format!("{what}, expected {expected}")
-        }
-        _ => match ["unknown variant", "unknown field"].into_iter().find(|what| message.starts_with(what)) {
-            // What is quoted next is the caller's own word; what follows says what is expected.
-            Some(what) => {
-                let rest = message.split_once("`, ").map_or("", |(_, rest)| rest);
-                format!("{what}{}{rest}", if rest.is_empty() { "" } else { ", " })
-            }
-            None => message,
-        },
-    };
-    // The root, and a path that broke off.
-    let path = if matches!(path, "." | "?") { "the body" } else { path };
-    Box::new(Problem::new(ProblemType::RequestInvalid, format!("{path}: {detail}")).into_response())
+    let detail = misfit(path, error, "the body");
+    Box::new(Problem::new(ProblemType::RequestInvalid, detail).into_response())
 }
 
 /// How a handler takes its [`Attempt`]: always, or only when the request's method is protected.

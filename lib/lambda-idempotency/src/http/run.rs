@@ -175,7 +175,7 @@ where
             }
         }
         Ok(Claimed::Replay(replay)) => Ok(answers::replayed(replay)),
-        Ok(Claimed::Conflict { retry_after }) => Ok(in_flight(location.as_deref(), retry_after)),
+        Ok(Claimed::Conflict { retry_after, .. }) => Ok(in_flight(location.as_deref(), retry_after)),
         Ok(Claimed::Mismatch) => Ok(answers::mismatch()),
         Ok(Claimed::Uncertain) => Ok(answers::uncertain()),
         // Lost a second time between two looks: whoever was quicker asks as well.

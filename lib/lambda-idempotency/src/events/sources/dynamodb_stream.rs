@@ -1,0 +1,48 @@
+//! DynamoDB Streams.
+
+use aws_lambda_events::{
+    dynamodb::{Event, EventRecord},
+    streams::{DynamoDbBatchItemFailure, DynamoDbEventResponse},
+};
+use lambda_http::LambdaEvent;
+
+use super::shard::first_not_done;
+use crate::events::{DeliveryError, Description, EventOperation, Payload, Settled, Source};
+
+/// A DynamoDB table's stream. Records are carried out in the order of their shard, up to the first that is not done, from whose
+/// sequence number Lambda goes on; the event source mapping must have `ReportBatchItemFailures`.
+///
+/// The payload is the new item; of a removal the old one; where the stream has keys only, these. It is read by `serde_dynamo`. A
+/// record's platform key is its `eventID`.
+#[derive(Clone, Copy, Debug)]
+pub struct DynamoDbStream;
+
+impl Source for DynamoDbStream {
+    type Event = Event;
+    type Record = EventRecord;
+    type Response = DynamoDbEventResponse;
+
+    const NAME: &'static str = "dynamodb";
+
+    fn records(event: LambdaEvent<Event>) -> Vec<EventRecord> {
+        event.payload.records
+    }
+
+    fn describe(record: &EventRecord, _: &EventOperation) -> Description {
+        let change = &record.change;
+        let images = [&change.new_image, &change.old_image, &change.keys];
+        let item = images.into_iter().find(|image| !image.is_empty()).unwrap_or(&change.keys);
+        // All records of an event are of one shard.
+        Description::new(Payload::Item(item.clone())).id(Some(record.event_id.as_str())).group(Some(""))
+    }
+
+    fn respond(settled: Vec<Settled<EventRecord>>) -> Result<DynamoDbEventResponse, DeliveryError> {
+        let mut response = DynamoDbEventResponse::default();
+        if let Some(number) = first_not_done(settled, |record| record.change.sequence_number)? {
+            let mut failure = DynamoDbBatchItemFailure::default();
+            failure.item_identifier = Some(number);
+            response.batch_item_failures.push(failure);
+        }
+        Ok(response)
+    }
+}
