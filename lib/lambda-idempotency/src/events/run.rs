@@ -114,6 +114,7 @@ where
 
 /// Both of them, without asking for anything but [`EventTypes`].
 #[doc(hidden)]
+#[expect(clippy::too_many_arguments, reason = "only the macro writes such a call")]
 pub async fn carry_out<Src, S, T, P, F, R, E>(
     _: Src,
     idempotency: &Idempotency<S>,
