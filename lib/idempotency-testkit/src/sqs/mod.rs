@@ -25,6 +25,10 @@
 //! What is not emulated: permissions, encryption, tags, the limit of 120,000 messages in flight, receive request attempt ids,
 //! and every other operation (`UnsupportedOperation`).
 //!
+//! # Functions
+//!
+//! An [`EventSourceMapping`] invokes a [`crate::lambda::Function`] with what is in a queue.
+//!
 //! # Time
 //!
 //! [`Sqs::advance`] lets visibility timeouts and retention periods pass at once.
@@ -59,6 +63,7 @@ mod config;
 mod counts;
 mod error;
 mod fifo;
+mod mapping;
 mod message;
 mod queue;
 mod queue_state;
@@ -74,6 +79,7 @@ pub use attribute::{AttributeValue, MessageAttribute};
 pub use config::{DeadLetter, QueueConfig};
 pub use counts::{Counts, Sent};
 pub use error::SqsError;
+pub use mapping::{EventSourceMapping, MappingConfig, MappingCounts, MappingError};
 pub use message::Message;
 pub use queue::Queue;
 pub use receipt::Receipt;
