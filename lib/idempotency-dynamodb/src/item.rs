@@ -42,6 +42,9 @@ pub mod attribute {
     pub const PART: &str = "part";
 }
 
+/// Attributes that only some records have. A statement that writes a record over another one removes them.
+pub(crate) const OPTIONAL: [&str; 1] = [attribute::RESULT];
+
 /// Sort key of the record itself.
 pub(crate) const CLAIM: &str = "claim";
 
@@ -52,20 +55,21 @@ pub(crate) fn part_sk(owner: OwnerToken, index: usize) -> String {
 
 /// The item of a record.
 pub(crate) fn item_from_record(record: &Record) -> Item {
+    let Record { key, status, owner, execution, epoch, attempt, lease_until, expires_at, fingerprint, result } = record;
     let mut item = Item::from([
-        (attribute::PK.into(), string(record.key.as_str())),
+        (attribute::PK.into(), string(key.as_str())),
         (attribute::SK.into(), string(CLAIM)),
-        (attribute::STATUS.into(), string(record.status.as_str())),
-        (attribute::OWNER.into(), binary(record.owner.as_bytes())),
-        (attribute::EXECUTION.into(), binary(record.execution.as_bytes())),
-        (attribute::EPOCH.into(), number(record.epoch.get())),
-        (attribute::ATTEMPT.into(), number(record.attempt.get())),
-        (attribute::LEASE_UNTIL.into(), number(record.lease_until.get())),
-        (attribute::EXPIRES_AT.into(), number(record.expires_at.get())),
-        (attribute::FINGERPRINT.into(), binary(record.fingerprint.as_bytes())),
+        (attribute::STATUS.into(), string(status.as_str())),
+        (attribute::OWNER.into(), binary(owner.as_bytes())),
+        (attribute::EXECUTION.into(), binary(execution.as_bytes())),
+        (attribute::EPOCH.into(), number(epoch.get())),
+        (attribute::ATTEMPT.into(), number(attempt.get())),
+        (attribute::LEASE_UNTIL.into(), number(lease_until.get())),
+        (attribute::EXPIRES_AT.into(), number(expires_at.get())),
+        (attribute::FINGERPRINT.into(), binary(fingerprint.as_bytes())),
         (attribute::SCHEMA.into(), number(SCHEMA)),
     ]);
-    if let Some(result) = &record.result {
+    if let Some(result) = result {
         item.insert(attribute::RESULT.into(), result_value(result));
     }
     item

@@ -18,9 +18,14 @@
 //! A function that claims and completes needs `dynamodb:PutItem` on the table, and `dynamodb:GetItem` to replay results
 //! above 32 KB. Both can be limited to its operations with the condition key `dynamodb:LeadingKeys`.
 
+mod batch_read;
+mod batch_support;
+mod batch_write;
 mod client;
+mod deadline;
 mod error;
 mod item;
+mod statement;
 mod store;
 
 pub use client::{client_from_env, retries, timeouts};

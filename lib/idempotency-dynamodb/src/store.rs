@@ -1,6 +1,6 @@
 //! The store: conditional puts, and the old record out of a failed condition.
 
-use std::{fmt, future::Future, time::Duration};
+use std::{fmt, future::Future, sync::Arc, time::Duration};
 
 use aws_sdk_dynamodb::{
     Client,
@@ -9,9 +9,13 @@ use aws_sdk_dynamodb::{
 };
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
-use idempotency_core::{EpochSeconds, Inserted, OwnerToken, Record, RecordKey, Replaced, Store, StoreError, Version};
+use idempotency_core::{
+    EpochSeconds, Inserted, OwnerToken, Record, RecordKey, Replaced, Store, StoreError, Version, Write, Written,
+};
 
 use crate::{
+    batch_support::BatchSupport,
+    deadline::Deadline,
     error::classify,
     item::{CLAIM, Item, attribute, binary, item_from_record, number, part_sk, record_from_item, string},
 };
@@ -19,17 +23,27 @@ use crate::{
 /// How many parts of one result are on their way at a time. A result of Lambda's limit (6 MB) has 18.
 const PARTS_IN_FLIGHT: usize = 8;
 
+/// How many requests of one call for many records are on their way at a time. One vCPU is busy with fewer.
+pub(crate) const IN_FLIGHT: usize = 32;
+
 /// Records in a DynamoDB table with the partition key `pk` (S), the sort key `sk` (S) and time to live on `expires_at`.
 ///
 /// Every write is one `PutItem` of the whole record under a condition, so a record is never half written. The claim needs
 /// no read: `ReturnValuesOnConditionCheckFailure` brings the stored record with the failed condition, free of charge
 /// (DynamoDB Developer Guide, "Condition expressions").
 ///
-/// Cloning is cheap; clones share the client.
+/// Many writes at once ([`Store::write_many`]) are PartiQL statements that leave the same items, 25 in a `BatchExecuteStatement`, and
+/// many reads ([`Store::get_many`]) are 100 in a `BatchGetItem`. Records that refused an insert are not told by such a batch and are
+/// read together, so ten inserts are one request if all keys are new and two if not. What a batch leaves open (a throttled member, a
+/// lost answer) is asked for again by single requests. Where batches are refused and single requests are not, because a permission
+/// is missing or the engine knows no PartiQL, the store says so once in the log and stops sending them.
+///
+/// Cloning is cheap; clones share the client, and what was learnt about batches.
 #[derive(Clone)]
 pub struct DynamoDbStore {
     client: Client,
     table: String,
+    pub(crate) batches: Arc<BatchSupport>,
 }
 
 /// How a conditional put ended.
@@ -42,7 +56,7 @@ enum Put {
 impl DynamoDbStore {
     /// A store on `table`. Makes no request.
     pub fn new(client: Client, table: impl Into<String>) -> Self {
-        Self { client, table: table.into() }
+        Self { client, table: table.into(), batches: Arc::default() }
     }
 
     /// The table's name.
@@ -127,6 +141,14 @@ impl Store for DynamoDbStore {
     async fn get(&self, key: &RecordKey, within: Duration) -> Result<Option<Record>, StoreError> {
         let item = self.get_item(key, CLAIM.to_owned(), within).await?;
         Ok(item.as_ref().map(record_from_item).transpose()?)
+    }
+
+    async fn write_many(&self, writes: &[Write], within: Duration) -> Vec<Result<Written, StoreError>> {
+        self.write_together(writes, Deadline::after(within)).await
+    }
+
+    async fn get_many(&self, keys: &[RecordKey], within: Duration) -> Vec<Result<Option<Record>, StoreError>> {
+        self.get_together(keys, Deadline::after(within)).await
     }
 
     async fn put_parts(

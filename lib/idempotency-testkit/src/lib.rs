@@ -6,6 +6,7 @@
 //! | [`fault_proxy`] | the network between a function and DynamoDB, with lost replies, delays and errors on demand |
 //! | [`lambda`] | Lambda: real function binaries as processes, which can be killed, frozen and outlived |
 //! | [`http_front`] | an HTTP or REST API, a load balancer or a function URL in front of a function |
+//! | [`sqs`] | SQS, and the event source mapping that invokes a function with what is in a queue |
 //! | [`payment_provider`] | a payment provider with Stripe's idempotency contract, and its ledger |
 //! | `store_conformance` | (feature `store-conformance`) nothing: it checks a store against its contract |
 //!
@@ -75,6 +76,7 @@ pub mod fault_proxy;
 pub mod http_front;
 pub mod lambda;
 pub mod payment_provider;
+pub mod sqs;
 #[cfg(feature = "store-conformance")]
 pub mod store_conformance;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use idempotency_core::{
     AttemptNumber, Epoch, EpochMillis, EpochSeconds, ExecutionId, Fingerprint, Inserted, MemoryStore, OwnerToken,
-    Record, RecordKey, Replaced, Status, Store, StoreError, Version,
+    Record, RecordKey, Replaced, Status, Store, StoreError, Version, Write, Written,
 };
 use idempotency_testkit::store_conformance::{Config, Nonconformance, check};
 
@@ -57,6 +57,30 @@ enum Fault {
     InsertLooksThenWrites,
     ReplaceLooksThenWrites,
     RefusesLargeResults,
+    Batch(BatchFault),
+}
+
+/// A way of not keeping it in a call for many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum BatchFault {
+    AnswersAreShifted,
+    AnswerIsMissing,
+    AnswerTooMany,
+    NothingIsAnswered,
+    LastIsTakenForWritten,
+    LastIsTakenForRefused,
+    LargeIsCut,
+    InsertWritesOver,
+    InsertHidesTheOldRecord,
+    ReplaceCreates,
+    ReplaceIgnoresEpoch,
+    ReplaceKeepsTheOldResult,
+    RefusedIsTakenForWritten,
+    SameKeyIsWrittenOnce,
+    ReadsAreSorted,
+    SameKeyIsReadOnce,
+    ReadMisses,
+    LooksThenWrites,
 }
 
 struct Faulty {
@@ -81,6 +105,43 @@ impl Faulty {
             }
         }
         record
+    }
+
+    /// Whether the store has this fault in calls for many.
+    fn fails(&self, fault: BatchFault) -> bool {
+        matches!(self.fault, Fault::Batch(its) if its == fault)
+    }
+
+    /// One member of a batch.
+    async fn write_member(&self, write: &Write, within: Duration) -> Result<Written, StoreError> {
+        let mut write = write.clone();
+        let stored = self.store.record(&write.record().key);
+        match (&mut write, &stored) {
+            (Write::Insert(record), Some(_)) if self.fails(BatchFault::InsertWritesOver) => {
+                self.store.delete(&record.key);
+            }
+            (Write::Insert(_), Some(_)) if self.fails(BatchFault::InsertHidesTheOldRecord) => {
+                return Ok(Written::Refused(None));
+            }
+            (Write::Replace { record, .. }, None) if self.fails(BatchFault::ReplaceCreates) => {
+                write = Write::Insert(record.clone());
+            }
+            (Write::Replace { expected, .. }, Some(old)) if self.fails(BatchFault::ReplaceIgnoresEpoch) => {
+                expected.epoch = old.epoch;
+            }
+            (Write::Replace { record, .. }, Some(old)) if self.fails(BatchFault::ReplaceKeepsTheOldResult) => {
+                record.result = record.result.take().or_else(|| old.result.clone());
+            }
+            (Write::Insert(record), None) if self.fails(BatchFault::LooksThenWrites) => {
+                Self::pause().await;
+                self.store.delete(&record.key);
+            }
+            _ => {}
+        }
+        match self.write(&write, within).await {
+            Ok(Written::Refused(_)) if self.fails(BatchFault::RefusedIsTakenForWritten) => Ok(Written::Written),
+            answer => answer,
+        }
     }
 
     /// Time for another caller between a look and a write.
@@ -143,6 +204,49 @@ impl Store for Faulty {
             return Ok(None);
         }
         Ok(self.store.get(key, within).await?.map(|record| self.shown(record)))
+    }
+
+    /// One after the other, so that a store that loses races does not race against itself.
+    async fn write_many(&self, writes: &[Write], within: Duration) -> Vec<Result<Written, StoreError>> {
+        let mut answers = Vec::new();
+        for (index, write) in writes.iter().enumerate() {
+            let is_last = index + 1 == writes.len();
+            let again = writes[..index].iter().any(|before| before.record().key == write.record().key);
+            if is_last && self.fails(BatchFault::AnswerIsMissing) || index >= 25 && self.fails(BatchFault::LargeIsCut) {
+                continue;
+            }
+            let untold = is_last && self.fails(BatchFault::LastIsTakenForWritten)
+                || again && self.fails(BatchFault::SameKeyIsWrittenOnce);
+            if untold {
+                answers.push(Ok(Written::Written));
+                continue;
+            }
+            let answer = self.write_member(write, within).await;
+            let lost = is_last && self.fails(BatchFault::LastIsTakenForRefused);
+            answers.push(if lost { Ok(Written::Refused(Some(write.record().clone()))) } else { answer });
+        }
+        if self.fails(BatchFault::AnswersAreShifted) && !answers.is_empty() {
+            answers.rotate_left(1);
+        }
+        if self.fails(BatchFault::AnswerTooMany) || writes.is_empty() && self.fails(BatchFault::NothingIsAnswered) {
+            answers.push(Ok(Written::Refused(None)));
+        }
+        answers
+    }
+
+    async fn get_many(&self, keys: &[RecordKey], within: Duration) -> Vec<Result<Option<Record>, StoreError>> {
+        let mut keys = keys.to_vec();
+        if self.fails(BatchFault::ReadsAreSorted) {
+            keys.sort();
+        }
+        let mut answers = Vec::new();
+        for (index, key) in keys.iter().enumerate() {
+            if !(self.fails(BatchFault::SameKeyIsReadOnce) && keys[..index].contains(key)) {
+                let missed = self.fails(BatchFault::ReadMisses) && index > 0;
+                answers.push(if missed { Ok(None) } else { self.get(key, within).await });
+            }
+        }
+        answers
     }
 
     async fn put_parts(
@@ -218,10 +322,32 @@ async fn a_store_that_breaks_the_contract_is_seen_in_a_few_calls() {
         Fault::EmptyPartsAreMissing,
         Fault::RefusesLargeResults,
     ];
-    for fault in faults.into_iter().chain(fields.map(Fault::Loses)) {
+    let batch_faults = [
+        BatchFault::AnswersAreShifted,
+        BatchFault::AnswerIsMissing,
+        BatchFault::AnswerTooMany,
+        BatchFault::NothingIsAnswered,
+        BatchFault::LastIsTakenForWritten,
+        BatchFault::LastIsTakenForRefused,
+        BatchFault::LargeIsCut,
+        BatchFault::InsertWritesOver,
+        BatchFault::InsertHidesTheOldRecord,
+        BatchFault::ReplaceCreates,
+        BatchFault::ReplaceIgnoresEpoch,
+        BatchFault::ReplaceKeepsTheOldResult,
+        BatchFault::RefusedIsTakenForWritten,
+        BatchFault::SameKeyIsWrittenOnce,
+        BatchFault::ReadsAreSorted,
+        BatchFault::SameKeyIsReadOnce,
+        BatchFault::ReadMisses,
+    ];
+    let faults = faults.into_iter().chain(batch_faults.map(Fault::Batch));
+    for fault in faults.chain(fields.map(Fault::Loses)) {
         match broken(fault).await {
             Nonconformance::Sequence(sequence) if sequence.found.is_some() => {
-                assert!(sequence.calls.len() <= 4, "{fault:?} is not shortened: {sequence}");
+                // A batch that fails has what was stored before it come about by batches and single calls.
+                let longest = if matches!(fault, Fault::Batch(_)) { 6 } else { 4 };
+                assert!(sequence.calls.len() <= longest, "{fault:?} is not shortened: {sequence}");
             }
             // Found by a repetition, which comes first.
             Nonconformance::Sequence(_) => {}
@@ -235,6 +361,7 @@ async fn a_store_that_looks_and_then_writes_is_seen_in_a_race() {
     for (fault, race) in [
         (Fault::InsertLooksThenWrites, "one of many inserts of a key wins"),
         (Fault::ReplaceLooksThenWrites, "one of many replaces of a version wins"),
+        (Fault::Batch(BatchFault::LooksThenWrites), "one of many batches wins each key"),
     ] {
         let found = broken(fault).await;
         assert!(matches!(found, Nonconformance::Race { race: found, .. } if found == race), "{found}");

@@ -20,6 +20,9 @@ async fn main() -> Result<(), Error> {
 async fn handle(event: LambdaEvent<Value>) -> Result<Value, Error> {
     let (event, context) = event.into_parts();
     let number = |name: &str| event.get(name).and_then(Value::as_u64).unwrap_or_default();
+    if let Some(records) = event.get("Records").and_then(Value::as_array) {
+        return batch(records, &context.request_id).await;
+    }
     // An HTTP event of the HTTP front has no `do`; its answer is the event, as a response body.
     match event.get("do").and_then(Value::as_str) {
         Some("echo") => Ok(event),
@@ -33,10 +36,7 @@ async fn handle(event: LambdaEvent<Value>) -> Result<Value, Error> {
         Some("abort") => process::abort(),
         Some("wait_for_file") => {
             println!("waiting");
-            let path = event.get("path").and_then(Value::as_str).unwrap_or_default();
-            while !Path::new(path).exists() {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
+            wait_for_file(&event).await;
             Ok(json!({ "pid": process::id() }))
         }
         Some("pid") => Ok(json!({ "pid": process::id() })),
@@ -54,6 +54,38 @@ async fn handle(event: LambdaEvent<Value>) -> Result<Value, Error> {
             "trace_id": context.xray_trace_id,
         })),
         _ => Ok(http_response(&event)),
+    }
+}
+
+/// A batch of a queue: each message's body says what becomes of it. Standard output has a line per message.
+async fn batch(records: &[Value], request_id: &str) -> Result<Value, Error> {
+    let mut failures = Vec::new();
+    for record in records {
+        let text = |name: &str| record.get(name).and_then(Value::as_str).unwrap_or_default();
+        println!("record {} of {request_id}", text("messageId"));
+        let body: Value = serde_json::from_str(text("body")).unwrap_or_default();
+        // As often as it says, the message is one that fails.
+        let receives = record.pointer("/attributes/ApproximateReceiveCount").and_then(Value::as_str);
+        let receives: u64 = receives.and_then(|count| count.parse().ok()).unwrap_or_default();
+        if receives > body.get("times").and_then(Value::as_u64).unwrap_or(u64::MAX) {
+            continue;
+        }
+        match body.get("do").and_then(Value::as_str) {
+            Some("report") => failures.push(json!({ "itemIdentifier": text("messageId") })),
+            Some("answer") => return Ok(body.get("answer").cloned().unwrap_or_default()),
+            Some("fail") => return Err("the handler says no".into()),
+            Some("exit") => process::exit(3),
+            Some("wait_for_file") => wait_for_file(&body).await,
+            _ => {}
+        }
+    }
+    Ok(json!({ "batchItemFailures": failures }))
+}
+
+async fn wait_for_file(event: &Value) {
+    let path = event.get("path").and_then(Value::as_str).unwrap_or_default();
+    while !Path::new(path).exists() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 

@@ -7,7 +7,7 @@ use super::InvokeError;
 
 /// "Lambda quotas" in AWS's guide says 6 MB for a synchronous request; this is the number in the
 /// service's own `RequestTooLargeException`.
-pub(super) const REQUEST_LIMIT: usize = 6_291_456;
+pub(crate) const REQUEST_LIMIT: usize = 6_291_456;
 /// "Lambda quotas" says 6 MB for a response too; the Runtime API's error names this number, which
 /// leaves 100 bytes for the envelope.
 pub(super) const RESPONSE_LIMIT: usize = 6_291_556;

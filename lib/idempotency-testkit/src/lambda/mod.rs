@@ -55,5 +55,6 @@ pub use config::{FunctionConfig, Logs};
 pub use error::{FunctionError, InvokeError};
 pub use exit::Exit;
 pub use function::Function;
+pub(crate) use invocation::REQUEST_LIMIT;
 pub use logs::LogLine;
 pub use sandbox::Sandbox;

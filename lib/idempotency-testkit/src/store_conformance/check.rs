@@ -4,7 +4,7 @@ use idempotency_core::Store;
 
 use super::config::Config;
 use super::failure::Nonconformance;
-use super::machine::Machine;
+use super::machine::{Machine, Step};
 use super::report::Report;
 use super::{races, repetition, search, sequence};
 
@@ -21,11 +21,12 @@ pub async fn check<S: Store>(store: S, config: &Config) -> Result<Report, Noncon
     let store = Arc::new(store);
     let mut report = Report::default();
     for calls in repetition::sequences() {
-        let run = sequence::run(&*store, calls, Default::default(), config.within, &mut report);
+        let steps = calls.into_iter().map(Step::Call).collect();
+        let run = sequence::run(&*store, steps, Default::default(), config.within, &mut report);
         run.await.map_err(Nonconformance::Sequence)?;
     }
-    search::search::<Machine>(config, async |calls, progress| {
-        sequence::run(&*store, calls, progress, config.within, &mut report).await
+    search::search::<Machine>(config, async |steps, progress| {
+        sequence::run(&*store, steps, progress, config.within, &mut report).await
     })
     .await?;
     races::run(&store, config, &mut report).await?;

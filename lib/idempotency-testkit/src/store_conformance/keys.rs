@@ -3,6 +3,7 @@
 use idempotency_core::RecordKey;
 use uuid::Uuid;
 
+use super::batch::Batch;
 use super::call::{Answer, Call};
 
 /// The names. So few that calls meet.
@@ -30,6 +31,11 @@ impl Keys {
         let key = call.key_mut();
         *key = self.real(key);
         call
+    }
+
+    /// The batch with the real keys.
+    pub(super) fn real_batch(&self, batch: &Batch) -> Batch {
+        Batch { kind: batch.kind, members: batch.members.iter().map(|call| self.real_call(call)).collect() }
     }
 
     /// The answer to a call on `name` with that name. A record of any other key keeps it, and so is seen to be wrong.

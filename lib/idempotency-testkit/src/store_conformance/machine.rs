@@ -1,14 +1,25 @@
 //! Sequences of calls: mostly such that something happens.
 
+use std::fmt;
+
 use idempotency_core::{Epoch, OwnerToken, Record, RecordKey, Version};
 use proptest::{prelude::*, sample::select, strategy::Union};
 use proptest_state_machine::ReferenceStateMachine;
 
 use super::{
+    batch::Batch,
+    batch_values::batches,
     call::Call,
     reference::Reference,
+    search::Shorten,
     values::{epoch, expires_at, key, owner, parts, record, status, version},
 };
+
+#[derive(Clone)]
+pub(super) enum Step {
+    Call(Call),
+    Batch(Batch),
+}
 
 /// The reference as a state machine whose steps are calls.
 #[derive(Debug)]
@@ -16,23 +27,29 @@ pub(super) struct Machine;
 
 impl ReferenceStateMachine for Machine {
     type State = Reference;
-    type Transition = Call;
+    type Transition = Step;
 
     fn init_state() -> BoxedStrategy<Reference> {
         Just(Reference::default()).boxed()
     }
 
-    fn transitions(state: &Reference) -> BoxedStrategy<Call> {
-        calls(state)
+    fn transitions(state: &Reference) -> BoxedStrategy<Step> {
+        prop_oneof![6 => calls(state).prop_map(Step::Call), 1 => batches(state).prop_map(Step::Batch)].boxed()
     }
 
-    fn apply(mut state: Reference, call: &Call) -> Reference {
-        state.answer(call);
+    fn apply(mut state: Reference, step: &Step) -> Reference {
+        match step {
+            Step::Call(call) => drop(state.answer(call)),
+            Step::Batch(batch) => state.answer_each(batch),
+        }
         state
     }
 
-    fn preconditions(state: &Reference, call: &Call) -> bool {
-        state.allows(call)
+    fn preconditions(state: &Reference, step: &Step) -> bool {
+        match step {
+            Step::Call(call) => state.allows(call),
+            Step::Batch(_) => true,
+        }
     }
 }
 
@@ -54,13 +71,13 @@ fn stored(state: &Reference) -> impl Strategy<Value = Record> + use<> {
 }
 
 /// A replace of what is stored.
-fn right_replace(state: &Reference) -> BoxedStrategy<Call> {
+pub(super) fn right_replace(state: &Reference) -> BoxedStrategy<Call> {
     let pairs = stored(state).prop_flat_map(|old| (Just(old.version()), record(Just(old.key))));
     pairs.prop_map(|(expected, record)| Call::Replace { expected, record }).boxed()
 }
 
 /// A replace that expects another owner, status or epoch than what is stored, and may be right in the other two.
-fn wrong_replace(state: &Reference) -> BoxedStrategy<Call> {
+pub(super) fn wrong_replace(state: &Reference) -> BoxedStrategy<Call> {
     let pairs = stored(state).prop_flat_map(|old| {
         let right = old.version();
         let wrong = prop_oneof![
@@ -75,7 +92,7 @@ fn wrong_replace(state: &Reference) -> BoxedStrategy<Call> {
     pairs.prop_map(|(expected, record)| Call::Replace { expected, record }).boxed()
 }
 
-fn any_replace() -> impl Strategy<Value = Call> {
+pub(super) fn any_replace() -> impl Strategy<Value = Call> {
     (version(), record(key())).prop_map(|(expected, record)| Call::Replace { expected, record })
 }
 
@@ -102,4 +119,23 @@ fn get_parts(state: &Reference) -> BoxedStrategy<Call> {
         (Just(key), Just(owner), prop_oneof![2 => Just(stored), 1 => 0..stored.saturating_add(2)])
     });
     prop_oneof![2 => known, 1 => any].prop_map(call).boxed()
+}
+
+impl Shorten for Step {
+    fn shorter(&self) -> Vec<Self> {
+        match self {
+            Self::Call(_) => Vec::new(),
+            Self::Batch(batch) => batch.shorter().map(Self::Batch).collect(),
+        }
+    }
+}
+
+// proptest asks for it.
+impl fmt::Debug for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Call(call) => call.fmt(f),
+            Self::Batch(batch) => batch.fmt(f),
+        }
+    }
 }

@@ -30,6 +30,9 @@
 //! [`check_under_faults`] is for stores on DynamoDB. It loses, refuses, repeats and delays their requests by a
 //! [`FaultProxy`](crate::fault_proxy::FaultProxy), with a reference that holds every state that may be stored then.
 
+mod batch;
+mod batch_check;
+mod batch_values;
 mod call;
 mod check;
 mod config;

@@ -7,6 +7,7 @@ use idempotency_core::{OwnerToken, Record, RecordKey, Store, StoreError, StoredR
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
+use super::batch::{Batch, Kind};
 use super::call::{Answer, Call};
 use super::config::Config;
 use super::failure::{FailedCall, Nonconformance, chain};
@@ -22,12 +23,14 @@ const RAISES: usize = 2;
 
 const INSERTS: &str = "one of many inserts of a key wins";
 const REPLACES: &str = "one of many replaces of a version wins";
+const BATCHES: &str = "one of many batches wins each key";
 const COUNTERS: &str = "no change of a record is lost among changes of others";
 
 pub(super) async fn run<S: Store>(store: &Arc<S>, config: &Config, report: &mut Report) -> Result<(), Nonconformance> {
     for _ in 0..ROUNDS {
         inserts(store, config, report).await.map_err(|failure| Nonconformance::Race { race: INSERTS, failure })?;
         replaces(store, config, report).await.map_err(|failure| Nonconformance::Race { race: REPLACES, failure })?;
+        batches(store, config, report).await.map_err(|failure| Nonconformance::Race { race: BATCHES, failure })?;
     }
     counters(store, config, report).await.map_err(|failure| Nonconformance::Race { race: COUNTERS, failure })
 }
@@ -47,6 +50,37 @@ async fn replaces<S: Store>(store: &Arc<S>, config: &Config, report: &mut Report
     let replace = |caller| Call::Replace { expected: first.version(), record: record(&first.key, caller, 2) };
     let answers = at_once(store, (0..config.callers).map(replace).collect(), config).await?;
     one_wins(answers, &Answer::Replaced, |winner| Answer::Differs(Some(winner)), report)
+}
+
+/// Every caller inserts the same keys by one call. For each key exactly one does, and all others are shown its record.
+async fn batches<S: Store>(store: &Arc<S>, config: &Config, report: &mut Report) -> Result<(), FailedCall> {
+    let keys = NAMES.map(|_| fresh_key());
+    let batch = |caller: usize| {
+        let mut members: Vec<_> = keys.iter().map(|key| Call::Insert(record(key, caller, 1))).collect();
+        // Each caller begins with another key.
+        members.rotate_left(caller % keys.len());
+        Batch { kind: Kind::Writes, members }
+    };
+    let start = Arc::new(Barrier::new(config.callers));
+    let mut tasks = JoinSet::new();
+    for caller in 0..config.callers {
+        let (store, start, within, batch) = (Arc::clone(store), Arc::clone(&start), config.within, batch(caller));
+        tasks.spawn(async move {
+            start.wait().await;
+            let answers = batch.on(&*store, within).await;
+            let told = |(call, answer): (Call, Result<Answer, StoreError>)| match answer {
+                Ok(answer) => Ok((call, answer)),
+                Err(error) => Err(no_answer(&call, &error)),
+            };
+            batch.members.into_iter().zip(answers).map(told).collect::<Result<Vec<_>, _>>()
+        });
+    }
+    let answers: Vec<_> = joined(tasks).await.into_iter().collect::<Result<Vec<_>, _>>()?.concat();
+    for key in &keys {
+        let of_key = answers.iter().filter(|(call, _)| call.key() == key).cloned().collect();
+        one_wins(of_key, &Answer::Inserted, Answer::Exists, report)?;
+    }
+    Ok(())
 }
 
 fn one_wins(

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use idempotency_core::{OwnerToken, Record, RecordKey};
 
+use super::batch::Batch;
 use super::call::{Answer, Call};
 
 /// What is stored after the calls so far.
@@ -14,6 +15,8 @@ pub(super) struct Reference {
     pub(super) parts: BTreeMap<(RecordKey, OwnerToken), Vec<Bytes>>,
     /// The last call, to repeat it.
     pub(super) last: Option<Call>,
+    /// The last call for many.
+    pub(super) last_batch: Option<Batch>,
 }
 
 impl Reference {
@@ -37,6 +40,14 @@ impl Reference {
                 Answer::Parts(parts.get(..*count as usize).map(<[Bytes]>::to_vec))
             }
         }
+    }
+
+    /// Does what the members say, in their order.
+    pub(super) fn answer_each(&mut self, batch: &Batch) {
+        let last = self.last.take();
+        batch.members.iter().for_each(|call| drop(self.answer(call)));
+        self.last = last;
+        self.last_batch = Some(batch.clone());
     }
 
     /// Whether an owner's parts are the same as before: an owner has one result.

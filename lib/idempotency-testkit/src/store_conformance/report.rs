@@ -7,12 +7,14 @@ use std::fmt;
 pub struct Report {
     /// How many sequences were run.
     pub sequences: u32,
-    /// How many calls got which kind of answer, such as "replaced" or "own record exists".
+    /// How many calls for many were made.
+    pub batches: u32,
+    /// How many calls, or members of a call for many, got which kind of answer, such as "replaced" or "own record exists".
     pub answers: BTreeMap<&'static str, u64>,
 }
 
 impl Report {
-    /// How many calls were made.
+    /// How many calls were made, counting each member of a call for many.
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.answers.values().sum()
@@ -25,7 +27,7 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} sequences, {} calls", self.sequences, self.calls())?;
+        write!(f, "{} sequences, {} calls, {} batches", self.sequences, self.calls(), self.batches)?;
         for (index, (kind, count)) in self.answers.iter().enumerate() {
             write!(f, "{} {kind} {count}", if index == 0 { ":" } else { "," })?;
         }

@@ -25,11 +25,17 @@ impl Progress {
     }
 }
 
+/// A step that may be made shorter, by one thing less in it.
+pub(super) trait Shorten: Clone {
+    /// All shorter forms.
+    fn shorter(&self) -> Vec<Self>;
+}
+
 /// Gives sequences of `M` to `run` until one fails.
 ///
 /// This is proptest's own loop (its book, "Strategy basics") with a run that can be awaited: nothing blocks a thread, and
 /// dropping the future stops it.
-pub(super) async fn search<M: ReferenceStateMachine>(
+pub(super) async fn search<M: ReferenceStateMachine<Transition: Shorten>>(
     config: &Config,
     mut run: impl AsyncFnMut(Vec<M::Transition>, Progress) -> Result<(), FailedSequence>,
 ) -> Result<(), Nonconformance> {
@@ -40,7 +46,8 @@ pub(super) async fn search<M: ReferenceStateMachine>(
         let (_, steps, begun) = tree.current();
         let Err(failed) = run(steps.clone(), Progress(begun)).await else { continue };
         let (steps, failed) = simplify::<M>(&mut tree, (steps, failed), &mut run).await;
-        let shortest = leave_out::<M>(steps, failed, &mut run).await;
+        let (steps, failed) = leave_out::<M>(steps, failed, &mut run).await;
+        let shortest = shorten::<M>(steps, failed, &mut run).await;
         return Err(Nonconformance::Sequence(FailedSequence { found: Some((config.seed, case)), ..shortest }));
     }
     Ok(())
@@ -77,7 +84,7 @@ async fn leave_out<M: ReferenceStateMachine>(
     mut steps: Vec<M::Transition>,
     mut shortest: FailedSequence,
     run: &mut impl AsyncFnMut(Vec<M::Transition>, Progress) -> Result<(), FailedSequence>,
-) -> FailedSequence {
+) -> (Vec<M::Transition>, FailedSequence) {
     for index in (0..steps.len()).rev() {
         let mut fewer = steps.clone();
         fewer.remove(index);
@@ -86,6 +93,29 @@ async fn leave_out<M: ReferenceStateMachine>(
         {
             (steps, shortest) = (fewer, failed);
         }
+    }
+    (steps, shortest)
+}
+
+/// Makes steps shorter as long as the sequence still fails.
+async fn shorten<M: ReferenceStateMachine<Transition: Shorten>>(
+    mut steps: Vec<M::Transition>,
+    mut shortest: FailedSequence,
+    run: &mut impl AsyncFnMut(Vec<M::Transition>, Progress) -> Result<(), FailedSequence>,
+) -> FailedSequence {
+    let mut index = 0;
+    'steps: while let Some(step) = steps.get(index) {
+        for shorter in step.shorter() {
+            let mut fewer = steps.clone();
+            fewer.splice(index..=index, [shorter]);
+            if is_possible::<M>(&fewer)
+                && let Err(failed) = run(fewer.clone(), Progress::default()).await
+            {
+                (steps, shortest) = (fewer, failed);
+                continue 'steps;
+            }
+        }
+        index += 1;
     }
     shortest
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use bytes::Bytes;
 use idempotency_core::{Record, StoredResult, Version};
 
+use super::batch::{Batch, Kind};
 use super::call::{Answer, Call};
 
 impl fmt::Display for Call {
@@ -20,6 +21,17 @@ impl fmt::Display for Call {
             }
             Self::GetParts { key, owner, count } => write!(f, "get parts {key} of {owner}: the first {count}"),
         }
+    }
+}
+
+impl fmt::Display for Batch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            Kind::Writes => "writes",
+            Kind::Reads => "reads",
+        };
+        write!(f, "{} {kind} at once", self.members.len())?;
+        self.members.iter().try_for_each(|call| write!(f, "\n     - {call}"))
     }
 }
 
@@ -42,6 +54,12 @@ impl fmt::Display for Answer {
 
 // proptest asks for `Debug`; both forms are for people.
 impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Debug for Batch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }

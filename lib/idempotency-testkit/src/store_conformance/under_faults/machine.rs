@@ -7,10 +7,13 @@ use proptest::{collection::vec, prelude::*, strategy::Union};
 use proptest_state_machine::ReferenceStateMachine;
 
 use super::fault::{Transmission, transmission};
+use crate::store_conformance::batch::Batch;
+use crate::store_conformance::batch_values::batches_of_different_keys;
 use crate::store_conformance::call::Call;
 use crate::store_conformance::machine::calls;
 use crate::store_conformance::plain::plain_record;
 use crate::store_conformance::reference::Reference;
+use crate::store_conformance::search::Shorten;
 use crate::store_conformance::values::key;
 
 /// An SDK client sends a request three times at most; a store that sends it more often is answered then.
@@ -23,6 +26,8 @@ const LATE: usize = 3;
 pub(super) enum Step {
     /// A call, and what happens to its first transmissions. Those after them pass.
     Call(Call, Vec<Transmission>),
+    /// Many calls by one, and what happens to its first transmissions, whatever they carry.
+    Batch(Batch, Vec<Transmission>),
     /// A write whose request is held up, and whose caller gives up.
     Late(Call),
     /// Everything that is held up goes on and arrives.
@@ -55,6 +60,7 @@ impl ReferenceStateMachine for FaultyMachine {
         let mut steps = vec![
             (8, faulty.prop_map(|(call, transmissions)| Step::Call(call, transmissions)).boxed()),
             (3, key().prop_map(Step::Look).boxed()),
+            (3, batch(&state.reference).boxed()),
         ];
         if !state.late.is_empty() {
             steps.push((2, Just(Step::Arrive).boxed()));
@@ -71,6 +77,7 @@ impl ReferenceStateMachine for FaultyMachine {
             // Parts that were tried stay the owner's parts.
             Step::Call(call @ Call::PutParts { .. }, _) => drop(state.reference.answer(call)),
             Step::Call(call, _) => state.reference.last = Some(call.clone()),
+            Step::Batch(batch, _) => state.reference.answer_each(batch),
             Step::Late(call) => {
                 state.late.push(call.clone());
                 state.reference.last = Some(call.clone());
@@ -85,7 +92,7 @@ impl ReferenceStateMachine for FaultyMachine {
         match step {
             Step::Call(call, _) => state.reference.allows(call),
             Step::Late(_) => state.late.len() < LATE,
-            Step::Arrive | Step::Look(_) => true,
+            Step::Batch(..) | Step::Arrive | Step::Look(_) => true,
         }
     }
 }
@@ -93,6 +100,12 @@ impl ReferenceStateMachine for FaultyMachine {
 /// Whether one transmission is applied, by a client that goes on after every fault.
 fn is_applied(transmissions: &[Transmission]) -> bool {
     transmissions.len() < TRANSMISSIONS || transmissions.iter().any(|transmission| transmission.is_applied())
+}
+
+/// The requests of a batch and those that settle what it leaves open.
+fn batch(state: &Reference) -> impl Strategy<Value = Step> + use<> {
+    let faulty = (batches_of_different_keys(state), vec(transmission(), 0..=3 * TRANSMISSIONS));
+    faulty.prop_map(|(batch, transmissions)| Step::Batch(batch, transmissions))
 }
 
 /// A call on a record; parts are sent many at a time, and holding one says nothing of the others.
@@ -115,14 +128,31 @@ impl fmt::Display for Step {
         match self {
             Self::Call(call, transmissions) => {
                 call.fmt(f)?;
-                for (index, transmission) in transmissions.iter().enumerate() {
-                    write!(f, "{}{transmission}", if index == 0 { "\n     network: " } else { ", then " })?;
-                }
-                Ok(())
+                network(f, transmissions)
+            }
+            Self::Batch(batch, transmissions) => {
+                batch.fmt(f)?;
+                network(f, transmissions)
             }
             Self::Late(call) => write!(f, "{call}\n     network: held up, and the caller gives up"),
             Self::Arrive => f.write_str("what is held up arrives"),
             Self::Look(key) => write!(f, "look at {key}"),
+        }
+    }
+}
+
+fn network(f: &mut fmt::Formatter<'_>, transmissions: &[Transmission]) -> fmt::Result {
+    for (index, transmission) in transmissions.iter().enumerate() {
+        write!(f, "{}{transmission}", if index == 0 { "\n     network: " } else { ", then " })?;
+    }
+    Ok(())
+}
+
+impl Shorten for Step {
+    fn shorter(&self) -> Vec<Self> {
+        match self {
+            Self::Batch(batch, network) => batch.shorter().map(|batch| Self::Batch(batch, network.clone())).collect(),
+            _ => Vec::new(),
         }
     }
 }

@@ -3,6 +3,7 @@
 //! The reference holds every state that may be stored: a write without a reply is applied or not, and one that is late is
 //! applied at any moment until it has landed.
 
+mod batch;
 mod check;
 mod fault;
 mod machine;

@@ -37,6 +37,14 @@ impl World {
     }
 }
 
+/// A transmission that carried a call of a batch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sent {
+    /// Whether it reads; else it writes.
+    pub(super) reads: bool,
+    pub(super) transmission: Transmission,
+}
+
 /// The possible states of all keys. Keys do not depend on each other.
 #[derive(Default)]
 pub(super) struct Records(BTreeMap<RecordKey, HashSet<World>>);
@@ -57,6 +65,26 @@ impl Records {
             let worlds = landed(ends.into_iter().map(|(_, world)| world));
             ends = worlds.into_iter().map(|world| transmit(world, call, transmission)).collect();
         }
+        self.keep(call, ends, told)
+    }
+
+    /// A call was carried by these transmissions, as a member of a batch, and the caller was told `told` in the end: what the last of
+    /// them says. Otherwise as [`called`](Self::called).
+    pub(super) fn settled(&mut self, call: &Call, sent: &[Sent], is_write: bool, told: &Told) -> Result<(), Vec<Told>> {
+        let mut ends: Vec<_> = self.possible(call.key()).into_iter().map(|world| (Told::Unknown, world)).collect();
+        for Sent { reads, transmission } in sent {
+            let worlds = landed(ends.into_iter().map(|(_, world)| world));
+            let carry = |world| match reads {
+                true if is_write => look(world, call, *transmission),
+                _ => transmit(world, call, *transmission),
+            };
+            ends = worlds.into_iter().map(carry).collect();
+        }
+        self.keep(call, ends, told)
+    }
+
+    /// Keeps the states in which the caller is told `told`.
+    fn keep(&mut self, call: &Call, ends: Vec<(Told, World)>, told: &Told) -> Result<(), Vec<Told>> {
         let (fitting, others): (Vec<_>, Vec<_>) = ends.into_iter().partition(|(end, _)| end == told);
         if fitting.is_empty() {
             return Err(others.into_iter().map(|(told, _)| told).collect());
@@ -96,6 +124,16 @@ fn transmit(before: World, call: &Call, transmission: Transmission) -> (Told, Wo
     let mut after = before.clone();
     let told = transmission.told(after.apply(call));
     (told, if transmission.is_applied() { after } else { before })
+}
+
+/// A read of what refused a write, which the write's caller is told.
+fn look(world: World, call: &Call, transmission: Transmission) -> (Told, World) {
+    let stored = world.record.clone();
+    let answer = match (call, stored) {
+        (Call::Insert(_), Some(stored)) => Answer::Exists(stored),
+        (_, stored) => Answer::Differs(stored),
+    };
+    (transmission.told(answer), world)
 }
 
 /// The states with any of their late writes landed, in any order.

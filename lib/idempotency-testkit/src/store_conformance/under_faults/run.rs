@@ -1,5 +1,6 @@
 //! One sequence of steps on a store behind the proxy and on the set of possible states.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
@@ -40,7 +41,7 @@ pub(super) async fn run<S: Store>(
         held: Gate::new(),
         late: 0,
     };
-    let ending = NAMES.map(|name| Step::Look(RecordKey::from_stored(name)));
+    let ending: Vec<_> = names(&steps).into_iter().map(Step::Look).collect();
     let steps = steps.into_iter().map(|step| (step, true));
     let ending = [Step::Arrive].into_iter().chain(ending).map(|step| (step, false));
     let mut before = Vec::new();
@@ -57,12 +58,23 @@ pub(super) async fn run<S: Store>(
     Ok(())
 }
 
-struct Run<'a, S> {
-    store: S,
-    proxy: &'a FaultProxy,
-    keys: Keys,
-    within: Duration,
-    records: Records,
+/// All keys of the steps.
+fn names(steps: &[Step]) -> BTreeSet<RecordKey> {
+    let mut names = BTreeSet::from(NAMES.map(RecordKey::from_stored));
+    for step in steps {
+        if let Step::Batch(batch, _) = step {
+            names.extend(batch.members.iter().map(|call| call.key().clone()));
+        }
+    }
+    names
+}
+
+pub(super) struct Run<'a, S> {
+    pub(super) store: S,
+    pub(super) proxy: &'a FaultProxy,
+    pub(super) keys: Keys,
+    pub(super) within: Duration,
+    pub(super) records: Records,
     parts: PartsOf,
     /// Holds late writes.
     held: Gate,
@@ -75,6 +87,7 @@ impl<S: Store> Run<'_, S> {
     async fn step(&mut self, step: &Step, report: &mut Report) -> Result<String, FailedCall> {
         match step {
             Step::Call(call, transmissions) => self.call(step, call, transmissions, report).await,
+            Step::Batch(batch, transmissions) => self.batch(step, batch, transmissions, report).await,
             Step::Look(key) => self.call(step, &look(key), &[], report).await,
             Step::Late(call) => self.late(step, call, report).await,
             Step::Arrive => self.arrive(step).await,
@@ -95,11 +108,7 @@ impl<S: Store> Run<'_, S> {
                 self.proxy.inject(rule.nth(index as u64 + 1).fault(fault));
             }
         }
-        // The log tells when what is held up has arrived; without that it need not grow.
-        if self.late == 0 {
-            self.proxy.clear_requests();
-        }
-        let before = self.proxy.requests().len();
+        let before = self.requests_before();
         let answered = self.keys.real_call(call).on(&self.store, self.within).await;
         let told = Told::from(answered.map(|answer| self.keys.named_answer(call.key(), answer)));
         self.proxy.clear_rules();
@@ -114,6 +123,14 @@ impl<S: Store> Run<'_, S> {
         possible.map_err(|allowed| failed(step, &any_of(&allowed), &told))?;
         report.count(kind(&told, call));
         Ok(format!("{step}\n     {told}"))
+    }
+
+    /// How many requests stand in the log. It tells when what is held up has arrived; without that it need not grow.
+    pub(super) fn requests_before(&self) -> usize {
+        if self.late == 0 {
+            self.proxy.clear_requests();
+        }
+        self.proxy.requests().len()
     }
 
     /// Sends a write, gives up when its request is on its way, and leaves it there.
@@ -170,7 +187,7 @@ fn writes_record(body: &Value) -> bool {
 }
 
 /// An eventually consistent read may miss what was written before; no engine here shows it.
-fn strongly_consistent(step: &Step, requests: &[RecordedRequest]) -> Result<(), FailedCall> {
+pub(super) fn strongly_consistent(step: &Step, requests: &[RecordedRequest]) -> Result<(), FailedCall> {
     let eventual = requests.iter().find(|request| {
         let reads = ["GetItem", "BatchGetItem", "Query", "Scan"].contains(&request.operation.as_str());
         reads && !is_consistent(&request.body)
@@ -189,7 +206,7 @@ fn is_consistent(body: &Value) -> bool {
     }
 }
 
-fn kind(told: &Told, call: &Call) -> &'static str {
+pub(super) fn kind(told: &Told, call: &Call) -> &'static str {
     match told {
         Told::Answer(answer) => answer.kind(call),
         Told::Unknown => "unknown",
@@ -198,13 +215,13 @@ fn kind(told: &Told, call: &Call) -> &'static str {
     }
 }
 
-fn any_of(allowed: &[Told]) -> String {
+pub(super) fn any_of(allowed: &[Told]) -> String {
     let mut texts: Vec<String> = allowed.iter().map(ToString::to_string).collect();
     texts.sort_unstable();
     texts.dedup();
     texts.join("\n           or: ")
 }
 
-fn failed(step: &Step, expected: &dyn fmt::Display, answered: &dyn fmt::Display) -> FailedCall {
+pub(super) fn failed(step: &Step, expected: &dyn fmt::Display, answered: &dyn fmt::Display) -> FailedCall {
     FailedCall { call: step.to_string(), expected: expected.to_string(), answered: answered.to_string() }
 }
