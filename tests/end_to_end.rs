@@ -16,8 +16,12 @@
 #[macro_use]
 mod every_kind;
 
+mod batches;
 mod concurrency;
 mod crash;
+mod event_samples;
+mod event_world;
+mod every_trigger;
 mod expiry;
 mod failures;
 mod faults_page;
@@ -29,5 +33,6 @@ mod key_header;
 mod lost_reply;
 mod request_counts;
 mod store_down;
+mod upstream_events;
 mod world;
 mod zombie;

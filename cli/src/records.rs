@@ -19,7 +19,8 @@ type Item = HashMap<String, AttributeValue>;
 pub struct Records(Client);
 
 impl Records {
-    pub(crate) const fn new(client: Client) -> Self {
+    /// The table of records that this client reaches.
+    pub const fn new(client: Client) -> Self {
         Self(client)
     }
 

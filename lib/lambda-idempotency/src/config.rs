@@ -15,6 +15,8 @@ pub struct Idempotency<S = DynamoDbStore> {
     engine: Engine<S>,
     namespace: Namespace,
     mode: Mode,
+    #[cfg(feature = "sqs")]
+    sqs: Option<aws_sdk_sqs::Client>,
 }
 
 /// The function's environment does not say where its records are.
@@ -90,7 +92,13 @@ impl<S> Idempotency<S> {
 
     /// A handle over an engine with a clock, tokens or time limits of one's own.
     pub const fn with_engine(engine: Engine<S>, namespace: Namespace) -> Self {
-        Self { engine, namespace, mode: Mode::Enforce }
+        Self {
+            engine,
+            namespace,
+            mode: Mode::Enforce,
+            #[cfg(feature = "sqs")]
+            sqs: None,
+        }
     }
 
     /// The same handle in another mode.
@@ -99,9 +107,29 @@ impl<S> Idempotency<S> {
         Self { mode, ..self }
     }
 
+    /// The same handle, which lets SQS messages in conflict come again when the lease of the attempt in flight is over, rather than after
+    /// their queue's visibility timeout, and those whose handler's error says when to try again at that time. The function needs the
+    /// permission `sqs:ChangeMessageVisibility`. Without a conflict no request is made.
+    #[cfg(feature = "sqs")]
+    #[must_use]
+    pub fn with_sqs(self, client: aws_sdk_sqs::Client) -> Self {
+        Self { sqs: Some(client), ..self }
+    }
+
+    #[cfg(feature = "sqs")]
+    pub(crate) const fn sqs(&self) -> Option<&aws_sdk_sqs::Client> {
+        self.sqs.as_ref()
+    }
+
     /// The same handle for records that are carried out side by side: see [`Engine::batched`].
     pub(crate) fn batched(&self, linger: Duration) -> Idempotency<Batched<S>> {
-        Idempotency { engine: self.engine.batched(linger), namespace: self.namespace.clone(), mode: self.mode }
+        Idempotency {
+            engine: self.engine.batched(linger),
+            namespace: self.namespace.clone(),
+            mode: self.mode,
+            #[cfg(feature = "sqs")]
+            sqs: self.sqs.clone(),
+        }
     }
 
     /// The mode.
@@ -122,7 +150,13 @@ impl<S> Idempotency<S> {
 
 impl<S> Clone for Idempotency<S> {
     fn clone(&self) -> Self {
-        Self { engine: self.engine.clone(), namespace: self.namespace.clone(), mode: self.mode }
+        Self {
+            engine: self.engine.clone(),
+            namespace: self.namespace.clone(),
+            mode: self.mode,
+            #[cfg(feature = "sqs")]
+            sqs: self.sqs.clone(),
+        }
     }
 }
 

@@ -43,6 +43,8 @@
 //!
 //! | feature | what it adds |
 //! |---|---|
+//! | `sns` | [`propagation::WithKey`] for messages that the AWS SDK publishes to SNS |
+//! | `sqs` | [`propagation::WithKey`] for messages that the AWS SDK sends to SQS, and `Idempotency::with_sqs`, by which messages in conflict come again when the lease is over |
 //! | `uuid` | `uuid::Uuid` may be part of a derived key ([`KeyPart`]) |
 
 mod config;

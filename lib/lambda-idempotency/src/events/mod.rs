@@ -48,6 +48,8 @@ mod sources;
 mod summary;
 mod time;
 mod types;
+#[cfg(feature = "sqs")]
+mod visibility;
 
 pub use error::DeliveryError;
 pub use identity::Identity;
@@ -57,7 +59,7 @@ pub use payload::{Delivered, FromRecord, Payload, Raw, Undecodable};
 #[doc(hidden)]
 pub use run::carry_out;
 pub use run::{run, run_with_probe};
-pub use source::{Description, Settled, Source};
+pub use source::{Description, Receipt, Settled, Source};
 pub use sources::{
     DynamoDbStream, EventBridge, Invocation, InvocationRecord, Kafka, KafkaBatchItemFailure, KafkaBatchResponse,
     KafkaDelivery, KafkaItemIdentifier, KafkaReporting, Kinesis, S3, Scheduler, Sns, Sqs,

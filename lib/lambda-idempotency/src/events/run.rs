@@ -134,5 +134,10 @@ where
 {
     let mut batch = Batch::<Src, T>::read(idempotency, operation, event, identify);
     batch.carry_out(idempotency, operation, types, probe, handler).await;
-    Src::respond(batch.settle(operation))
+    let settled = batch.settle(operation);
+    #[cfg(feature = "sqs")]
+    if let Some(client) = idempotency.sqs() {
+        super::visibility::postpone::<Src>(client, &settled).await;
+    }
+    Src::respond(settled)
 }

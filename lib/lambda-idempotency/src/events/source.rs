@@ -35,6 +35,12 @@ pub trait Source {
         Fingerprint::builder().json_without("payload", &payload.bytes(), operation.excluded()).finish()
     }
 
+    /// Where a record's next delivery can be put off; `None` where it cannot.
+    fn receipt(record: &Self::Record) -> Option<Receipt> {
+        let _ = record;
+        None
+    }
+
     /// The answer that leads to what became of the records: those that are done are not delivered again, the others are.
     ///
     /// # Errors
@@ -94,6 +100,23 @@ impl Description {
     pub const fn redelivered(mut self, is_redelivered: bool) -> Self {
         self.is_redelivered = is_redelivered;
         self
+    }
+}
+
+/// The right to say when a message comes again: SQS's `ChangeMessageVisibility`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Receipt {
+    /// The queue's URL.
+    pub queue_url: String,
+    /// The receipt handle of this delivery.
+    pub handle: String,
+}
+
+impl Receipt {
+    /// The receipt of a message from this queue.
+    pub fn new(queue_url: impl Into<String>, handle: impl Into<String>) -> Self {
+        Self { queue_url: queue_url.into(), handle: handle.into() }
     }
 }
 

@@ -10,7 +10,7 @@ use lambda_http::LambdaEvent;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    events::{DeliveryError, Description, EventOperation, Payload, Settled, Source},
+    events::{DeliveryError, Description, EventOperation, Payload, Receipt, Settled, Source},
     propagation,
 };
 
@@ -58,6 +58,11 @@ impl Source for Sqs {
         description.propagated(key).group(group).redelivered(is_redelivered)
     }
 
+    fn receipt(message: &SqsMessage) -> Option<Receipt> {
+        let queue = queue_url(message.event_source_arn.as_deref()?)?;
+        Some(Receipt::new(queue, message.receipt_handle.clone()?))
+    }
+
     fn respond(settled: Vec<Settled<SqsMessage>>) -> Result<SqsEventResponse, DeliveryError> {
         let mut response = SqsEventResponse::default();
         for settled in settled.into_iter().filter(|settled| !settled.is_done) {
@@ -68,6 +73,16 @@ impl Source for Sqs {
         }
         Ok(response)
     }
+}
+
+/// `arn:aws:sqs:eu-west-1:123456789012:orders` is at `https://sqs.eu-west-1.amazonaws.com/123456789012/orders` (Amazon SQS
+/// Developer Guide, "Amazon SQS queue and message identifiers").
+fn queue_url(arn: &str) -> Option<String> {
+    let mut parts = arn.split(':').skip(1);
+    let (partition, _, region, account, name) =
+        (parts.next()?, parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+    let suffix = if partition == "aws-cn" { ".cn" } else { "" };
+    Some(format!("https://sqs.{region}.amazonaws.com{suffix}/{account}/{name}"))
 }
 
 fn attribute<'a>(message: &'a SqsMessage, name: &str) -> Option<&'a str> {

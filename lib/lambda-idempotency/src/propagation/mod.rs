@@ -3,7 +3,7 @@
 //! | to | what carries it | how |
 //! |---|---|---|
 //! | an HTTP API | the header `Idempotency-Key` | [`http_header`] |
-//! | SQS, SNS | the message attribute `Idempotency-Key`, of type `String` | [`KEY_NAME`]; features `sqs` and `sns` have methods for the SDK's builders |
+//! | SQS, SNS | the message attribute `Idempotency-Key`, of type `String` | [`WithKey`] on the SDK's builders, with the features `sqs` and `sns`; else [`KEY_NAME`] |
 //! | EventBridge, asynchronous invocation | the member `idempotencyKey` of the detail or payload | [`into_json`] |
 //! | Kafka | the header `Idempotency-Key` | [`kafka_header`] |
 //!
@@ -22,6 +22,11 @@
 //! assert_eq!(detail.to_string(), r#"{"idempotencyKey":"order-42","order":42}"#);
 //! # Ok(()) }
 //! ```
+
+#[cfg(feature = "sns")]
+mod sns;
+#[cfg(feature = "sqs")]
+mod sqs;
 
 use http::{HeaderName, HeaderValue};
 use idempotency_core::IdempotencyKey;
@@ -44,6 +49,23 @@ pub fn http_header(key: &IdempotencyKey) -> (HeaderName, HeaderValue) {
 /// The header for a Kafka record.
 pub fn kafka_header(key: &IdempotencyKey) -> (&'static str, &[u8]) {
     (KEY_NAME, key.as_str().as_bytes())
+}
+
+/// A message that can carry the key: the builders of the AWS SDK for SQS (feature `sqs`) and SNS (feature `sns`), of single messages
+/// and of those in a batch.
+///
+/// ```
+/// # #[cfg(feature = "sqs")]
+/// # async fn send(client: aws_sdk_sqs::Client, attempt: lambda_idempotency::Attempt) -> Result<(), Box<dyn std::error::Error>> {
+/// use lambda_idempotency::propagation::WithKey;
+///
+/// client.send_message().queue_url("https://…").message_body("{}").idempotency_key(attempt.key()).send().await?;
+/// # Ok(()) }
+/// ```
+pub trait WithKey {
+    /// The same message with the key as an attribute.
+    #[must_use]
+    fn idempotency_key(self, key: &IdempotencyKey) -> Self;
 }
 
 /// The detail of an event, or the payload of an asynchronous invocation, with the key in it.

@@ -1,0 +1,179 @@
+//! A Lambda function of records for the tests of triggers: it does with each record what the record says.
+//!
+//! The source is `TRIGGER`, the promise `ON_ABANDONED`, how the ends of a batch wait `LINGER_MS`, how many run side by side
+//! `CONCURRENCY`, `ON_POISON` whether poison is skipped, `ORDER` whether it is kept by key. With `MESSAGE=raw` any payload is taken.
+//! Every run of the handler writes a new item into `EFFECTS_TABLE`: its runs are counted there, by key.
+
+use std::{env, time::Duration};
+
+use aws_sdk_dynamodb::{Client, types::AttributeValue};
+use lambda_http::{
+    Error, LambdaEvent,
+    lambda_runtime::{run, service_fn},
+    tracing,
+};
+use lambda_idempotency::{
+    Attempt, Idempotency, IdempotencyKey, OnAbandoned, Operation, Scope, client_from_env,
+    events::{
+        DynamoDbStream, EventBridge, EventOperation, FromRecord, Identity, Invocation, Kafka, KafkaReporting, Kinesis,
+        OnPoison, Payload, Raw, S3, Scheduler, Sns, Source, Sqs, Undecodable, run as run_records,
+    },
+    function::{Classify, Failed, Failure},
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+/// What a record says.
+#[derive(Debug, Default, Deserialize)]
+struct Task {
+    /// What to do: nothing special if not said.
+    #[serde(default, rename = "do")]
+    todo: Option<String>,
+    /// The record's business key, if it has one.
+    #[serde(default)]
+    key: Option<String>,
+    #[serde(default)]
+    s3: Option<S3Entity>,
+}
+
+/// What S3 says about an object, of which the tests set the ETag.
+#[derive(Debug, Deserialize)]
+struct S3Entity {
+    object: S3Object,
+}
+
+#[derive(Debug, Deserialize)]
+struct S3Object {
+    #[serde(rename = "versionId")]
+    version_id: Option<String>,
+}
+
+/// A record's payload, or with `MESSAGE=raw` any.
+struct Message(Task);
+
+impl<R> FromRecord<R> for Message {
+    fn from_record(record: &R, payload: &Payload) -> Result<Self, Undecodable> {
+        if env::var("MESSAGE").is_ok_and(|message| message == "raw") {
+            return Raw::from_record(record, payload).map(|_| Self(Task::default()));
+        }
+        Task::from_record(record, payload).map(Self)
+    }
+}
+
+impl Task {
+    fn todo(&self) -> &str {
+        let of_object = self.s3.as_ref().and_then(|s3| s3.object.version_id.as_deref());
+        self.todo.as_deref().or(of_object).unwrap_or("it")
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+enum TaskError {
+    #[error("nothing happened")]
+    Retryable,
+    #[error("it will never do")]
+    Permanent,
+    #[error("nobody knows")]
+    Abandoned,
+}
+
+impl Classify for TaskError {
+    fn classify(&self) -> Failure {
+        match self {
+            Self::Retryable => Failure::Retryable { retry_after: None },
+            Self::Permanent => Failure::Permanent(Failed::new("it will never do")),
+            Self::Abandoned => Failure::Abandoned,
+        }
+    }
+}
+
+/// Where runs are counted.
+struct Effects {
+    client: Client,
+    table: String,
+}
+
+impl Effects {
+    /// Writes down that a record's handler runs, and does what the record says.
+    async fn carry_out(&self, Message(task): Message, attempt: &Attempt) -> Result<(), TaskError> {
+        let text = |text: &str| AttributeValue::S(text.to_owned());
+        let run = format!("{}/{}/{}", attempt.key().as_str(), attempt.epoch().get(), attempt.number().get());
+        let put = self.client.put_item().table_name(&self.table).item("run", text(&run));
+        let put = put.item("key", text(attempt.key().as_str())).item("do", text(task.todo()));
+        put.send().await.map_err(|_| TaskError::Abandoned)?;
+        match task.todo() {
+            "retryable" => Err(TaskError::Retryable),
+            "permanent" => Err(TaskError::Permanent),
+            "abandoned" => Err(TaskError::Abandoned),
+            "panic" => panic!("as asked"),
+            "exit" => std::process::exit(7),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn operation() -> EventOperation {
+    let operation = EventOperation::new(Operation::declare("carry-out", 1));
+    let operation = match env::var("ON_ABANDONED").as_deref() {
+        Ok("reject") => operation.on_abandoned(OnAbandoned::Reject),
+        _ => operation,
+    };
+    let number = |name: &str| env::var(name).ok().and_then(|number| number.parse::<u64>().ok());
+    let operation = match number("LINGER_MS") {
+        Some(linger) => operation.linger(Duration::from_millis(linger)),
+        None => operation,
+    };
+    let operation = match number("CONCURRENCY") {
+        Some(concurrency) => operation.concurrency(usize::try_from(concurrency).unwrap_or(usize::MAX)),
+        None => operation,
+    };
+    let operation = match env::var("ORDER").as_deref() {
+        Ok("key") => operation.order_by_key(),
+        _ => operation,
+    };
+    match env::var("ON_POISON").as_deref() {
+        Ok("skip") => operation.on_poison(OnPoison::Skip),
+        _ => operation,
+    }
+}
+
+fn identify(Message(task): &Message) -> Identity {
+    let identity = Identity::new(Scope::none());
+    match &task.key {
+        Some(key) => identity.key(IdempotencyKey::new(key.as_str())),
+        None => identity,
+    }
+}
+
+async fn serve<Src>(source: Src) -> Result<(), Error>
+where
+    Src: Source + Copy,
+    Src::Event: DeserializeOwned,
+    Src::Response: Serialize,
+{
+    let idempotency = Idempotency::from_env().await?;
+    let effects = Effects { client: client_from_env().await, table: env::var("EFFECTS_TABLE")? };
+    let (idempotency, effects, operation) = (&idempotency, &effects, &operation());
+    let handler = async |message, attempt: Attempt| effects.carry_out(message, &attempt).await;
+    run(service_fn(async |event: LambdaEvent<Src::Event>| {
+        run_records(source, idempotency, operation, event, identify, handler).await
+    }))
+    .await
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Error> {
+    tracing::init_default_subscriber();
+    match env::var("TRIGGER")?.as_str() {
+        "sqs" => serve(Sqs).await,
+        "kinesis" => serve(Kinesis).await,
+        "dynamodb" => serve(DynamoDbStream).await,
+        "kafka" => serve(Kafka).await,
+        "kafka-reporting" => serve(KafkaReporting).await,
+        "eventbridge" => serve(EventBridge).await,
+        "sns" => serve(Sns).await,
+        "s3" => serve(S3).await,
+        "scheduler" => serve(Scheduler).await,
+        "invocation" => serve(Invocation).await,
+        trigger => Err(format!("no trigger {trigger:?}").into()),
+    }
+}
