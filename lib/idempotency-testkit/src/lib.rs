@@ -62,10 +62,12 @@
 //! All of it runs inside the caller's Tokio runtime and ends with it. Unix only: freezing a process takes
 //! signals.
 
+mod civil_time;
 mod clock;
 mod eventually;
 mod faulty_table;
 mod function_binary;
+mod jumping_clock;
 mod listen;
 mod local;
 mod locked;

@@ -39,6 +39,7 @@
 //! # }
 //! ```
 
+mod asynchronous;
 mod config;
 mod environment;
 mod error;
@@ -51,6 +52,7 @@ mod runtime_api;
 mod sandbox;
 mod supervisor;
 
+pub use asynchronous::{AsyncConfig, AsyncCounts, AsyncInvoker, AsyncTooLarge};
 pub use config::{FunctionConfig, Logs};
 pub use error::{FunctionError, InvokeError};
 pub use exit::Exit;
