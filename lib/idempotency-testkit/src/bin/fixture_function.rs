@@ -23,6 +23,10 @@ async fn handle(event: LambdaEvent<Value>) -> Result<Value, Error> {
     if let Some(records) = event.get("Records").and_then(Value::as_array) {
         return batch(records, &context.request_id).await;
     }
+    if let (Some(_), Some(id)) = (event.get("detail-type"), event.get("id").and_then(Value::as_str)) {
+        println!("event {id} {}", context.request_id);
+        return Ok(Value::Null);
+    }
     // An HTTP event of the HTTP front has no `do`; its answer is the event, as a response body.
     match event.get("do").and_then(Value::as_str) {
         Some("echo") => Ok(event),
