@@ -17,6 +17,11 @@
 //!
 //! A function that claims and completes needs `dynamodb:PutItem` on the table, and `dynamodb:GetItem` to replay results
 //! above 32 KB. Both can be limited to its operations with the condition key `dynamodb:LeadingKeys`.
+//!
+//! To write and read many records by few requests ([`Store::write_many`](idempotency_core::Store::write_many),
+//! [`get_many`](idempotency_core::Store::get_many)) it needs `dynamodb:PartiQLInsert`, `dynamodb:PartiQLUpdate` and
+//! `dynamodb:BatchGetItem` as well, which `dynamodb:LeadingKeys` limits too (Service Authorization Reference, "Actions, resources, and
+//! condition keys for Amazon DynamoDB"). Without them each record has a request of its own, and the log says so once.
 
 mod batch_read;
 mod batch_support;

@@ -390,9 +390,7 @@ async fn a_member_without_a_definite_answer_is_written_alone() {
     .into_iter()
     .enumerate()
     {
-        // What DynamoDB would say, since 0 and 2 exist.
-        let duplicate = member_error("DuplicateItem");
-        world.answer("BatchExecuteStatement", 200, json!({ "Responses": [duplicate, member_error(code), duplicate] }));
+        world.table.proxy().inject(Rule::on("BatchExecuteStatement").fault(Fault::RefuseMember { place: 1, code }));
         let writes = [insert(0, 1), insert(10 + turn, 1), insert(2, 1)];
         assert_eq!(world.write(&writes).await, [refused(record(0, 7)), Written::Written, refused(record(2, 7))]);
         let mut operations = world.operations();
@@ -436,12 +434,10 @@ async fn what_refused_a_write_and_is_gone_or_back_by_the_look_is_tried_alone() {
 async fn keys_that_a_read_leaves_out_are_asked_for_again_and_in_the_end_alone() {
     let world = World::start().await;
     world.given([record(0, 1), record(2, 1)]).await;
-    let item_key = |number| json!({ "pk": { "S": key(number).to_string() }, "sk": { "S": "claim" } });
-    let left_out = json!({ "Keys": [item_key(0), item_key(1)], "ConsistentRead": true });
-    let body = json!({ "Responses": {}, "UnprocessedKeys": { FaultyTable::NAME: left_out } });
     let keys = [key(0), key(1), key(0), key(3)];
+    let left_out = |place| Fault::RefuseMember { place, code: "" };
 
-    world.answer("BatchGetItem", 200, body.clone());
+    world.table.proxy().inject(Rule::on("BatchGetItem").fault(left_out(0)));
     let found = world.store.get_many(&keys, WITHIN).await;
     let expected = [Some(record(0, 1)), None, Some(record(0, 1)), None];
     assert_eq!(found.into_iter().map(Result::unwrap).collect::<Vec<_>>(), expected);
@@ -450,16 +446,15 @@ async fn keys_that_a_read_leaves_out_are_asked_for_again_and_in_the_end_alone() 
         .iter()
         .map(|request| request.body["RequestItems"][FaultyTable::NAME]["Keys"].as_array().unwrap().len())
         .collect();
-    assert_eq!(asked, [3, 2]);
+    assert_eq!(asked, [3, 1]);
     world.operations();
 
-    let forever = Rule::on("BatchGetItem").forever().fault(Fault::Answer { status: 200, body });
-    world.table.proxy().inject(forever);
+    world.table.proxy().inject(Rule::on("BatchGetItem").forever().fault(left_out(0)));
     let found = world.store.get_many(&keys, WITHIN).await;
     assert_eq!(found.into_iter().map(Result::unwrap).collect::<Vec<_>>(), expected);
     let operations = world.operations();
     assert_eq!(operations[..3], ["BatchGetItem"; 3]);
-    assert_eq!(operations[3..], ["GetItem"; 3], "one for each place that asks");
+    assert_eq!(operations[3..], ["GetItem"; 2], "one for each place that asks for the first key");
 }
 
 #[tokio::test]

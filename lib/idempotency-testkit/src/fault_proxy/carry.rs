@@ -7,13 +7,14 @@ use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::uri::Authority;
 use http::{HeaderMap, Request, Response, StatusCode, Uri};
-use http_body_util::{BodyExt, Full};
+use http_body_util::{BodyExt, Collected, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::Value;
 
 use super::fault::error_body;
 use super::log::RequestLog;
+use super::member::WithoutMember;
 use super::rule::{Rule, pick};
 use super::{Fault, ProxiedRequest};
 use crate::locked::lock;
@@ -75,6 +76,7 @@ impl Shared {
             Fault::Answer { status, body } => {
                 Ok(json_answer(StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR), &body))
             }
+            Fault::RefuseMember { place, code } => Ok(self.forward_without(place, code, parts, body).await),
             Fault::Slow(delay) => {
                 tokio::time::sleep(delay).await;
                 Ok(self.forward(parts, body).await)
@@ -93,6 +95,29 @@ impl Shared {
                 gate.pass().await;
                 Ok(answer)
             }
+        }
+    }
+
+    /// Forwards a batch without one of its members.
+    async fn forward_without(&self, place: usize, code: &str, parts: Parts, body: Bytes) -> Answer {
+        let Some(without) = WithoutMember::of(&ProxiedRequest::read(&parts, &body), place) else {
+            return self.forward(parts, body).await;
+        };
+        let rest = match &without.body {
+            Some(rest) => Some(self.forward(parts, Bytes::from(rest.to_string())).await),
+            None => None,
+        };
+        let (status, rest) = match rest {
+            Some(rest) if rest.status() != StatusCode::OK => return rest,
+            Some(rest) => (rest.status(), rest.into_body().collect().await.ok().map(Collected::to_bytes)),
+            None => (StatusCode::OK, None),
+        };
+        match without.answer(rest.as_ref(), code) {
+            Some(answer) => json_answer(status, &answer),
+            None => json_answer(
+                StatusCode::BAD_GATEWAY,
+                &error_body("InternalServerError", "fault proxy: not a batch's answer"),
+            ),
         }
     }
 

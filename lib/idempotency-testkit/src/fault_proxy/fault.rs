@@ -31,6 +31,14 @@ pub enum Fault {
         /// The JSON body, with DynamoDB's `__type` if it is an error.
         body: Value,
     },
+    /// One member of a batch is not applied and the others are, as under load. A statement of `BatchExecuteStatement` is answered
+    /// with this code, a key of `BatchGetItem` is unprocessed; any other request passes.
+    RefuseMember {
+        /// Which one, from 0; counted round and round when there are fewer.
+        place: usize,
+        /// A code of "BatchStatementError" (API Reference), such as `ThrottlingError`.
+        code: &'static str,
+    },
     /// The request waits this long, then is applied and answered.
     Slow(Duration),
     /// The request is applied at once, and its answer waits this long.

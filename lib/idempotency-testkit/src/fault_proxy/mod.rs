@@ -48,6 +48,7 @@ mod error;
 mod fault;
 mod gate;
 mod log;
+mod member;
 mod proxy;
 mod request;
 mod rule;

@@ -15,15 +15,17 @@
 //! # }
 //! ```
 //!
-//! [`check`] makes three kinds of calls:
+//! [`check`] makes four kinds of calls:
 //!
 //! - **Sequences.** Generated calls on a few keys: inserts; replaces of the right version, and of one that differs in owner,
 //!   status or epoch; parts, with the right and with another owner, too many and none. The records have every status, results
 //!   inline and in parts, and the ends of what each field can hold. Every answer must be that of a plain map, with every field
 //!   of the old record. A failing sequence is made as short as possible and printed.
+//! - **Batches** among them, of none to more members than a DynamoDB request carries, a key once or several times: each member has an
+//!   answer in its place, such as the single calls side by side could have, and then that is stored.
 //! - **Repetitions.** A call that was applied, once more: the caller must recognise its own record.
 //! - **Races.** Many callers at once insert one key, or replace one version: exactly one wins and all others are shown its
-//!   record. Many callers raise numbers on several keys: no change is lost.
+//!   record; the same for many batches of the same keys. Many callers raise numbers on several keys: no change is lost.
 //!
 //! The store must answer: a call that fails is a failure of the check, whatever the error.
 //!

@@ -67,10 +67,24 @@ fn sent(requests: &[RecordedRequest], key: &RecordKey, transmissions: &[Transmis
         .map(|request| {
             let of_fault = |transmission: &&Transmission| transmission.fault() == request.fault;
             let transmission = transmissions.iter().find(of_fault).copied().unwrap_or(Transmission::Passes);
+            let transmission = of_member(transmission, &request.body, key);
             let reads = ["GetItem", "BatchGetItem", "Query", "Scan"].contains(&request.operation.as_str());
             Sent { reads, transmission }
         })
         .collect()
+}
+
+/// What a transmission is to the member with this key.
+fn of_member(transmission: Transmission, body: &Value, key: &RecordKey) -> Transmission {
+    let Transmission::Member { place, code } = transmission else { return transmission };
+    let tables = body.get("RequestItems").and_then(Value::as_object);
+    let keys = tables.and_then(|tables| tables.values().next()?.get("Keys"));
+    let members = body.get("Statements").or(keys).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let refused = place.checked_rem(members.len()).and_then(|place| members.get(place));
+    match refused.is_some_and(|member| names(member, key.as_str())) {
+        true => Transmission::Throttled(code),
+        false => Transmission::Passes,
+    }
 }
 
 fn names(body: &Value, key: &str) -> bool {

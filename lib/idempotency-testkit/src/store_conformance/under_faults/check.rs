@@ -11,7 +11,7 @@ use crate::store_conformance::search::search;
 /// Checks what a store on DynamoDB tells its caller when requests go wrong, and what is stored then.
 ///
 /// Each call's first three transmissions may be lost before or after they are applied (closed, reset, error 500) or be
-/// refused for now; writes may be held up and arrive after their caller gave up. What the caller is told must be what the
+/// refused for now; writes may be held up and arrive after their caller gave up. Of batches, any requests and any one member may. What the caller is told must be what the
 /// last transmission says, and what is stored must come from the transmissions that were applied. Every read must be strongly
 /// consistent.
 ///

@@ -23,6 +23,11 @@ pub(super) enum Transmission {
     },
     /// Refused with this error code.
     Throttled(&'static str),
+    /// One member of a batch is refused with this error code. Other requests pass.
+    Member {
+        place: usize,
+        code: &'static str,
+    },
 }
 
 /// Refusals for now (DynamoDB Developer Guide, "Error handling with DynamoDB"). No engine here gives any by itself.
@@ -32,6 +37,22 @@ const REFUSALS: [&str; 4] = [
     "RequestLimitExceeded",
     "TransactionConflictException",
 ];
+
+/// Refusals of one statement for now (API Reference, "BatchStatementError").
+const MEMBER_REFUSALS: [&str; 5] = [
+    "ThrottlingError",
+    "ProvisionedThroughputExceeded",
+    "RequestLimitExceeded",
+    "InternalServerError",
+    "TransactionConflict",
+];
+
+/// What happens to a request of a batch: what to any other, or to one of its members.
+pub(super) fn batch_transmission() -> impl Strategy<Value = Transmission> {
+    let member =
+        (0..8_usize, select(&MEMBER_REFUSALS[..])).prop_map(|(place, code)| Transmission::Member { place, code });
+    prop_oneof![2 => transmission(), 1 => member]
+}
 
 pub(super) fn transmission() -> impl Strategy<Value = Transmission> {
     let before_or_after = [false, true].into_iter().flat_map(|applied| {
@@ -52,6 +73,7 @@ impl Transmission {
             Self::Reset { applied: true } => Some(Fault::ResetAfter),
             Self::Error { applied: false } => Some(Fault::ErrorBefore),
             Self::Error { applied: true } => Some(Fault::ErrorAfter),
+            Self::Member { place, code } => Some(Fault::RefuseMember { place, code }),
             Self::Throttled(code) => {
                 let kind = format!("com.amazonaws.dynamodb.v20120810#{code}");
                 Some(Fault::Answer { status: 400, body: json!({ "__type": kind, "message": "injected" }) })
@@ -62,7 +84,7 @@ impl Transmission {
     /// Whether DynamoDB gets it.
     pub(super) fn is_applied(self) -> bool {
         match self {
-            Self::Passes => true,
+            Self::Passes | Self::Member { .. } => true,
             Self::Dropped { applied } | Self::Reset { applied } | Self::Error { applied } => applied,
             Self::Throttled(_) => false,
         }
@@ -71,7 +93,7 @@ impl Transmission {
     /// What the caller is told when this is the last transmission, and DynamoDB's answer was this one.
     pub(super) fn told(self, answer: Answer) -> Told {
         match self {
-            Self::Passes => Told::Answer(answer),
+            Self::Passes | Self::Member { .. } => Told::Answer(answer),
             Self::Dropped { .. } | Self::Reset { .. } | Self::Error { .. } => Told::Unknown,
             Self::Throttled(_) => Told::Throttled,
         }
@@ -83,6 +105,7 @@ impl fmt::Display for Transmission {
         let (what, applied) = match self {
             Self::Passes => return f.write_str("passes"),
             Self::Throttled(code) => return f.write_str(code),
+            Self::Member { place, code } => return write!(f, "{code} for member {place}"),
             Self::Dropped { applied } => ("dropped", applied),
             Self::Reset { applied } => ("reset", applied),
             Self::Error { applied } => ("error 500", applied),

@@ -6,7 +6,7 @@ use idempotency_core::{OwnerToken, RecordKey};
 use proptest::{collection::vec, prelude::*, strategy::Union};
 use proptest_state_machine::ReferenceStateMachine;
 
-use super::fault::{Transmission, transmission};
+use super::fault::{Transmission, batch_transmission, transmission};
 use crate::store_conformance::batch::Batch;
 use crate::store_conformance::batch_values::batches_of_different_keys;
 use crate::store_conformance::call::Call;
@@ -104,7 +104,7 @@ fn is_applied(transmissions: &[Transmission]) -> bool {
 
 /// The requests of a batch and those that settle what it leaves open.
 fn batch(state: &Reference) -> impl Strategy<Value = Step> + use<> {
-    let faulty = (batches_of_different_keys(state), vec(transmission(), 0..=3 * TRANSMISSIONS));
+    let faulty = (batches_of_different_keys(state), vec(batch_transmission(), 0..=3 * TRANSMISSIONS));
     faulty.prop_map(|(batch, transmissions)| Step::Batch(batch, transmissions))
 }
 
