@@ -147,24 +147,21 @@ async fn errors_are_the_sdks_own_types() {
 #[tokio::test]
 async fn a_long_poll_ends_with_the_first_message_and_with_a_message_that_comes_back() {
     let (sqs, _) = sqs().await;
-    let queue = sqs.create_queue(QueueConfig::new("q")).unwrap();
+    // Longer than anything here waits, so that only a wake-up ends a poll.
     let hour = Duration::from_secs(3600);
+    let queue = sqs.create_queue(QueueConfig::new("q").visibility_timeout(hour)).unwrap();
+    let wake_ups: [&dyn Fn(); 2] = [&|| drop(queue.send(Message::new("x")).unwrap()), &|| sqs.advance(hour)];
 
-    let waiting = tokio::spawn({
-        let queue = queue.clone();
-        async move { queue.receive(10, hour).await.unwrap() }
-    });
-    tokio::task::yield_now().await;
-    queue.send(Message::new("x")).unwrap();
-    assert_eq!(waiting.await.unwrap().len(), 1);
-
-    let waiting = tokio::spawn({
-        let queue = queue.clone();
-        async move { queue.receive(10, hour).await.unwrap() }
-    });
-    tokio::task::yield_now().await;
-    sqs.advance(Duration::from_secs(30));
-    assert_eq!(waiting.await.unwrap()[0].receive_count, 2);
+    for (receives, wake_up) in (1..).zip(wake_ups) {
+        let waiting = tokio::spawn({
+            let queue = queue.clone();
+            async move { queue.receive(10, 2 * hour).await.unwrap() }
+        });
+        tokio::task::yield_now().await;
+        wake_up();
+        let received = tokio::time::timeout(Duration::from_secs(20), waiting).await.unwrap().unwrap();
+        assert_eq!(received[0].receive_count, receives);
+    }
     sqs.stop().await;
 }
 

@@ -320,6 +320,18 @@ mod tests {
     }
 
     #[test]
+    fn a_fifo_message_does_not_overtake_a_delayed_one_of_its_group() {
+        let mut queue = queue(QueueConfig::new("q.fifo").delay(60 * SECOND));
+        send(&mut queue, fifo("a", "a1"), "a1", T0);
+        queue.config.delay = Duration::ZERO;
+        send(&mut queue, fifo("a", "a2"), "a2", T0);
+        send(&mut queue, fifo("b", "b1"), "b1", T0);
+
+        assert_eq!(ids(&queue.receive(10, None, T0)), ["b1"]);
+        assert_eq!(ids(&queue.receive(10, None, T0 + 60 * SECOND)), ["a1", "a2", "b1"]);
+    }
+
+    #[test]
     fn a_fifo_receipt_expires_with_its_timeout() {
         let mut queue = queue(QueueConfig::new("q.fifo").visibility_timeout(30 * SECOND));
         send(&mut queue, fifo("a", "a1"), "a1", T0);

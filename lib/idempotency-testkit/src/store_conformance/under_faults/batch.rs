@@ -7,6 +7,7 @@ use idempotency_core::{RecordKey, Store};
 use serde_json::Value;
 
 use super::fault::Transmission;
+use super::machine::Step;
 use super::records::Sent;
 use super::run::{Run, any_of, failed, kind, strongly_consistent};
 use super::told::Told;
@@ -14,8 +15,6 @@ use crate::fault_proxy::{RecordedRequest, Rule};
 use crate::store_conformance::batch::{Batch, Kind};
 use crate::store_conformance::failure::FailedCall;
 use crate::store_conformance::report::Report;
-
-use super::machine::Step;
 
 impl<S: Store> Run<'_, S> {
     /// Makes the call; each member is told what its own requests allow.
