@@ -23,7 +23,12 @@ const TRIGGERS: [(&str, &[&str]); 9] = [
 /// The examples, by name. They are part of the crate's source, which cargo has downloaded.
 fn examples() -> BTreeMap<String, Value> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let metadata = Command::new(cargo).args(["metadata", "--format-version", "1", "--offline"]).output().unwrap();
+    // Only packages of this platform have been downloaded.
+    let platform = Command::new("rustc").arg("-vV").output().unwrap();
+    let platform = String::from_utf8(platform.stdout).unwrap();
+    let platform = platform.lines().find_map(|line| line.strip_prefix("host: ")).unwrap();
+    let arguments = ["metadata", "--format-version", "1", "--offline", "--filter-platform", platform];
+    let metadata = Command::new(cargo).args(arguments).output().unwrap();
     let metadata: Value = serde_json::from_slice(&metadata.stdout).unwrap();
     let packages = metadata["packages"].as_array().unwrap();
     let events = packages.iter().find(|package| package["name"] == "aws_lambda_events").unwrap();

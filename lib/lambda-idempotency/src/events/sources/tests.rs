@@ -84,7 +84,8 @@ fn a_fifo_message_is_known_by_its_senders_deduplication_id_but_not_by_its_conten
 
 #[test]
 fn a_messages_queue_is_found_by_its_arn() {
-    let url = |arn: Value| Sqs::receipt(&records(Sqs, message("/eventSourceARN", arn))[0]).map(|receipt| receipt.queue_url);
+    let url =
+        |arn: Value| Sqs::receipt(&records(Sqs, message("/eventSourceARN", arn))[0]).map(|receipt| receipt.queue_url);
     assert_eq!(
         url(json!("arn:aws:sqs:eu-west-1:123456789012:orders")).unwrap(),
         "https://sqs.eu-west-1.amazonaws.com/123456789012/orders"
