@@ -65,7 +65,7 @@ async fn every_example_passes_through_every_trigger_without_a_panic() {
         }
         assert!(passed >= 1, "{trigger}: {}", world.log());
         assert!(!world.log().contains("panicked"), "{trigger}: {}", world.log());
-        assert!(world.run_count().await >= passed, "{trigger}");
+        assert!(world.run_count().await >= 1, "{trigger}");
         world.stop().await;
     }
 }
