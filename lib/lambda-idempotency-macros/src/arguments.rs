@@ -98,9 +98,17 @@ pub(crate) fn required(value: Option<Expr>, missing: &str) -> Result<Expr> {
     value.ok_or_else(|| Error::new(Span::call_site(), missing))
 }
 
+/// The expression that a `macro_rules!` macro has put in.
+fn bare(value: Expr) -> Expr {
+    match value {
+        Expr::Group(group) => bare(*group.expr),
+        value => value,
+    }
+}
+
 fn operation(value: Expr) -> Result<LitStr> {
     let span = value.span();
-    match value {
+    match bare(value) {
         Expr::Lit(ExprLit { lit: Lit::Str(name), .. }) if is_plain_name(&name.value()) => Ok(name),
         _ => Err(Error::new(span, diagnostics::OPERATION_LITERAL)),
     }
@@ -114,7 +122,7 @@ fn is_plain_name(name: &str) -> bool {
 
 fn version(value: Expr) -> Result<LitInt> {
     let span = value.span();
-    match value {
+    match bare(value) {
         Expr::Lit(ExprLit { lit: Lit::Int(version), .. })
             if version.base10_parse().is_ok_and(|version: u32| version > 0) =>
         {

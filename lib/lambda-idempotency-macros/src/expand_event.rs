@@ -20,11 +20,11 @@ pub(crate) fn expand(
     let inputs = function.sig.inputs.iter().map(without_marks);
     let (output, block) = (&function.sig.output, &function.block);
     let (operation, source) = (operation(arguments, of_event), &of_event.source);
-    let (mut passed, mut message) = (vec![], TokenStream::new());
+    let (mut passed, mut message) = (vec![], None);
     for parameter in &handler.parameters {
         match parameter {
             Parameter::Message { ty, .. } => {
-                message = ty.to_token_stream();
+                message = Some(ty);
                 passed.push(quote!(__message));
             }
             Parameter::Attempt { is_reference, .. } => {
@@ -36,6 +36,10 @@ pub(crate) fn expand(
     }
     let (identity, probe) = (identity(of_event, handler), probe(arguments, handler));
     let types = handler.returned.asked_for(&quote!(::lambda_idempotency::events::types));
+    let of_source = of_source(source);
+    let reader = message.map(|message| {
+        quote_spanned!(message.span()=> ::lambda_idempotency::events::reader::<#of_source Record, #message>())
+    });
     let handed = handed(handler, &passed);
     // Shared state may be there for the probe only.
     let unused = arguments.probe().map(|_| quote!(#[allow(unused_variables)]));
@@ -48,11 +52,12 @@ pub(crate) fn expand(
             static __OPERATION: ::std::sync::LazyLock<::lambda_idempotency::events::EventOperation> =
                 ::std::sync::LazyLock::new(|| #operation);
 
-            ::lambda_idempotency::events::carry_out::<_, _, #message, _, _, _, _>(
+            ::lambda_idempotency::events::carry_out(
                 #source,
                 __idempotency,
                 &*__OPERATION,
                 __event,
+                #reader,
                 #types,
                 #identity,
                 #probe,
@@ -104,21 +109,21 @@ fn operation(arguments: &Arguments, of_event: &EventArguments) -> TokenStream {
     with_choices(&quote!(::lambda_idempotency::events::EventOperation::new(#declared)), &choices)
 }
 
+/// What comes before the name of a source's type.
+fn of_source(source: &TokenStream) -> TokenStream {
+    quote_spanned!(source.span()=> <#source as ::lambda_idempotency::events::Source>::)
+}
+
 /// The function that a Lambda runtime calls.
 pub(crate) fn signature(handler: &Handler, function: &ItemFn, source: &TokenStream) -> TokenStream {
     let (attributes, visibility, name) = (&function.attrs, &function.vis, &function.sig.ident);
-    let shared = passed_through(handler);
+    let (shared, of_source) = (passed_through(handler), of_source(source));
     quote! {
         #(#attributes)*
         #visibility async fn #name<__S: ::lambda_idempotency::Store>(
             __idempotency: &::lambda_idempotency::Idempotency<__S>,
             #(#shared,)*
-            __event: ::lambda_idempotency::__private::LambdaEvent<
-                <#source as ::lambda_idempotency::events::Source>::Event,
-            >,
-        ) -> ::core::result::Result<
-            <#source as ::lambda_idempotency::events::Source>::Response,
-            ::lambda_idempotency::events::DeliveryError,
-        >
+            __event: ::lambda_idempotency::__private::LambdaEvent<#of_source Event>,
+        ) -> ::core::result::Result<#of_source Response, ::lambda_idempotency::events::DeliveryError>
     }
 }
