@@ -2,10 +2,14 @@ extern crate self as lambda_idempotency;
 
 #[path = "../../../lambda-idempotency/src/deadline.rs"]
 mod deadline;
+#[path = "../../../lambda-idempotency/src/events/mod.rs"]
+pub mod events;
 #[path = "../../../lambda-idempotency/src/function/mod.rs"]
 pub mod function;
 #[path = "../../../lambda-idempotency/src/http/mod.rs"]
 pub mod http;
+#[path = "../../../lambda-idempotency/src/misfit.rs"]
+mod misfit;
 #[path = "../../../lambda-idempotency/src/mode.rs"]
 mod mode;
 #[path = "../../../lambda-idempotency/src/outcome.rs"]
@@ -14,6 +18,8 @@ mod outcome;
 pub mod __private;
 #[path = "../../../lambda-idempotency/src/probed.rs"]
 mod probed;
+#[path = "../../../lambda-idempotency/src/propagation.rs"]
+pub mod propagation;
 #[path = "../../../lambda-idempotency/src/without_key.rs"]
 mod without_key;
 
@@ -42,5 +48,9 @@ impl<S> Idempotency<S> {
 
     pub fn mode(&self) -> Mode {
         Mode::Enforce
+    }
+
+    pub(crate) fn batched(&self, linger: std::time::Duration) -> Idempotency<idempotency_core::Batched<S>> {
+        Idempotency { engine: self.engine.batched(linger), namespace: self.namespace.clone() }
     }
 }

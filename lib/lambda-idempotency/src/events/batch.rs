@@ -11,7 +11,7 @@ use idempotency_core::{Attempt, Batched, Fingerprint, IdempotencyKey, RecordKey,
 use lambda_http::LambdaEvent;
 
 use super::{
-    EventOperation, EventTypes, FromRecord, Identity, OnPoison, Outcome, Settled, Source,
+    EventOperation, EventTypes, Identity, OnPoison, Outcome, Reader, Settled, Source,
     chains::{Chain, Link, chains},
     time::Time,
 };
@@ -48,19 +48,20 @@ impl<T> Task<T> {
     }
 }
 
-impl<Src: Source, T: FromRecord<Src::Record>> Batch<Src, T> {
+impl<Src: Source, T> Batch<Src, T> {
     /// Reads the records. Identity is computed here, once, before anything runs.
     pub(super) fn read<S>(
         idempotency: &Idempotency<S>,
         operation: &EventOperation,
         event: LambdaEvent<Src::Event>,
+        reader: Reader<Src::Record, T>,
         identify: impl Fn(&T) -> Identity,
     ) -> Self {
         let time = Time::new(idempotency.engine().now(), lambda_deadline(&event.context));
         let records = Src::records(event);
         let (mut tasks, mut outcomes, mut links) = (vec![], vec![], vec![]);
         for record in &records {
-            let (group, task) = read_one::<Src, T>(record, operation, &identify);
+            let (group, task) = read_one::<Src, T>(record, operation, reader, &identify);
             let same = |task: &Task<T>| Some(Link::Same(task.record_key(idempotency, operation)?.as_str().to_owned()));
             links.push(match group {
                 Some(group) => Link::Group(group),
@@ -88,8 +89,10 @@ impl<Src: Source, T: FromRecord<Src::Record>> Batch<Src, T> {
     {
         let concurrency = operation.batching.concurrency(self.records.len(), self.time.total());
         let idempotency = &idempotency.batched(operation.batching.linger);
+        // By value: a closure over references to chains would make a future that no other thread can take.
+        let chains = std::mem::take(&mut self.chains);
         let (this, probe, handler) = (&*self, &probe, &handler);
-        let running = this.chains.iter().map(|chain| {
+        let running = chains.into_iter().map(|chain| {
             // Before any of them asks for anything, so that the first batch of claims waits for all.
             let flow = idempotency.engine().store().flow();
             async move {
@@ -170,13 +173,14 @@ impl<Src: Source, T: FromRecord<Src::Record>> Batch<Src, T> {
 }
 
 /// Reads one record: what it must be in order with, and what is to be done or why nothing can be.
-fn read_one<Src: Source, T: FromRecord<Src::Record>>(
+fn read_one<Src: Source, T>(
     record: &Src::Record,
     operation: &EventOperation,
+    reader: Reader<Src::Record, T>,
     identify: impl Fn(&T) -> Identity,
 ) -> (Option<String>, Result<Task<T>, Outcome>) {
     let described = Src::describe(record, operation);
-    let message = match T::from_record(record, &described.payload) {
+    let message = match (reader.0)(record, &described.payload) {
         Ok(message) => message,
         Err(error) => {
             tracing::error!(operation = %operation.operation(), source = Src::NAME, %error, "a record cannot be read");

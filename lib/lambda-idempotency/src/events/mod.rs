@@ -65,4 +65,4 @@ pub use sources::{
     KafkaDelivery, KafkaItemIdentifier, KafkaReporting, Kinesis, S3, Scheduler, Sns, Sqs,
 };
 #[doc(hidden)]
-pub use types::{EventTypes, types};
+pub use types::{EventTypes, Reader, reader, types};

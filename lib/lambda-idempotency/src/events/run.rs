@@ -6,7 +6,8 @@ use idempotency_core::{Attempt, Store};
 use lambda_http::LambdaEvent;
 
 use super::{
-    DeliveryError, EventOperation, EventTypes, FromRecord, Identity, Source, batch::Batch, types, types::RecordError,
+    DeliveryError, EventOperation, EventTypes, FromRecord, Identity, Reader, Source, batch::Batch, reader, types,
+    types::RecordError,
 };
 use crate::{
     Idempotency, Probed,
@@ -109,10 +110,10 @@ where
     R: Storable,
     E: RecordError,
 {
-    carry_out(source, idempotency, operation, event, types(), identify, probe, handler).await
+    carry_out(source, idempotency, operation, event, reader(), types(), identify, probe, handler).await
 }
 
-/// Both of them, without asking for anything but [`EventTypes`].
+/// Both of them, without asking for anything but [`Reader`] and [`EventTypes`].
 #[doc(hidden)]
 #[expect(clippy::too_many_arguments, reason = "only the macro writes such a call")]
 pub async fn carry_out<Src, S, T, P, F, R, E>(
@@ -120,6 +121,7 @@ pub async fn carry_out<Src, S, T, P, F, R, E>(
     idempotency: &Idempotency<S>,
     operation: &EventOperation,
     event: LambdaEvent<Src::Event>,
+    reader: Reader<Src::Record, T>,
     types: EventTypes<R, E>,
     identify: impl Fn(&T) -> Identity,
     probe: impl Fn(Attempt) -> P,
@@ -128,11 +130,10 @@ pub async fn carry_out<Src, S, T, P, F, R, E>(
 where
     Src: Source,
     S: Store,
-    T: FromRecord<Src::Record>,
     P: Future<Output = Result<Probed<R>, BoxError>>,
     F: Future<Output = Result<R, E>>,
 {
-    let mut batch = Batch::<Src, T>::read(idempotency, operation, event, identify);
+    let mut batch = Batch::<Src, T>::read(idempotency, operation, event, reader, identify);
     batch.carry_out(idempotency, operation, types, probe, handler).await;
     let settled = batch.settle(operation);
     #[cfg(feature = "sqs")]

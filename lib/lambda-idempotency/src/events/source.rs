@@ -9,7 +9,13 @@ use crate::function::InvalidKey;
 /// A service that delivers records to a function: what its events look like, how its records are told apart, and how it is told
 /// what became of them.
 ///
-/// The services of this crate implement it. Implement it for another one to run its records through [`run`](super::run()).
+/// The services of this crate implement it. Implement it for another one to run its records through [`run`](super::run()), or for a
+/// unit struct to name it as the `source` of the attribute macro.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no source of records",
+    label = "this type must implement `lambda_idempotency::events::Source`",
+    note = "`Sqs`, `Kinesis` and the others of `lambda_idempotency::events` do; `#[idempotent(source = MySource, …)]` takes a unit struct of your own"
+)]
 pub trait Source {
     /// What Lambda delivers.
     type Event;

@@ -4,6 +4,7 @@ use std::fmt::Display;
 
 use idempotency_core::Operation;
 
+use super::{FromRecord, Payload, Undecodable};
 use crate::function::{self, Classify, Storable, Types};
 
 /// An error of a function of records: it says what it means for the effect, and can be written to the log, for nobody else gets it.
@@ -31,6 +32,25 @@ pub struct EventTypes<R, E> {
 pub const fn types<R: Storable, E: RecordError>() -> EventTypes<R, E> {
     EventTypes { function: function::types(), log: log::<E> }
 }
+
+/// How a record is read. It is made where the message's type is known to be fit, as [`EventTypes`] is.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Reader<R, T>(pub(super) fn(&R, &Payload) -> Result<T, Undecodable>);
+
+/// Asks.
+#[doc(hidden)]
+pub const fn reader<R, T: FromRecord<R>>() -> Reader<R, T> {
+    Reader(T::from_record)
+}
+
+impl<R, T> Clone for Reader<R, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R, T> Copy for Reader<R, T> {}
 
 fn log<E: Display>(operation: &Operation, error: &E) {
     tracing::error!(%operation, %error, "the handler of a record failed");

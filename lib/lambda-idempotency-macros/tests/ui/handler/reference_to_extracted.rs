@@ -4,7 +4,7 @@ include!("../names.rs");
 use lambda_idempotency_macros::idempotent;
 
 #[idempotent(operation = "create-charge", version = 1, scope = none)]
-async fn create(attempt: &Attempt) -> Result<String, String> {
+async fn create(attempt: &Option<Attempt>) -> Result<String, String> {
     Ok(String::new())
 }
 

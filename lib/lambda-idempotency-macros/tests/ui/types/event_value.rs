@@ -1,0 +1,16 @@
+#![allow(dead_code, unused_variables)]
+include!("../crate.rs");
+
+use lambda_idempotency_macros::idempotent;
+
+#[derive(serde::Deserialize)]
+struct Claim;
+
+struct Taken;
+
+#[idempotent(sqs, operation = "take-in-claim", version = 1, scope = none)]
+async fn take_in(claim: Claim) -> Result<Taken, function::BoxError> {
+    Ok(Taken)
+}
+
+fn main() {}
