@@ -31,6 +31,8 @@ mod http_kinds;
 mod in_flight;
 mod key_header;
 mod lost_reply;
+mod propagation;
+mod queues;
 mod request_counts;
 mod store_down;
 mod upstream_events;

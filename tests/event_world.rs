@@ -17,7 +17,7 @@ use serde_json::Value;
 const EFFECTS_TABLE: &str = "effects";
 
 /// Longer than a busy machine needs.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct EventWorld {
     pub(crate) dynamodb: EmbeddedDynamoDb,

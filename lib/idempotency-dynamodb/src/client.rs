@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use aws_config::{BehaviorVersion, retry::RetryConfig, timeout::TimeoutConfig};
+use aws_config::{BehaviorVersion, SdkConfig, retry::RetryConfig, timeout::TimeoutConfig};
 use aws_sdk_dynamodb::Client;
 use aws_smithy_http_client::{
     Builder,
@@ -15,15 +15,22 @@ use aws_smithy_http_client::{
 /// No request is made before the first call; credentials are read then and refreshed when they expire, which is what a
 /// function restored by SnapStart needs. Dropping the future builds nothing.
 pub async fn client_from_env() -> Client {
+    Client::new(&sdk_config_from_env().await)
+}
+
+/// What [`client_from_env`] makes its client of, for a function's other clients of AWS: one configuration shares connections and
+/// credentials, and has the same limits.
+///
+/// No request is made before the first call. Dropping the future builds nothing.
+pub async fn sdk_config_from_env() -> SdkConfig {
     // rustls with ring also takes plain `http://` endpoints, which local engines have.
     let http = Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https();
-    let config = aws_config::defaults(BehaviorVersion::v2026_01_12())
+    aws_config::defaults(BehaviorVersion::v2026_01_12())
         .http_client(http)
         .timeout_config(timeouts())
         .retry_config(retries())
         .load()
-        .await;
-    Client::new(&config)
+        .await
 }
 
 /// Time limits for one attempt and for one call. The SDK for Rust sets no limit by itself ("Configuring timeouts", AWS SDK

@@ -33,6 +33,6 @@ mod item;
 mod statement;
 mod store;
 
-pub use client::{client_from_env, retries, timeouts};
+pub use client::{client_from_env, retries, sdk_config_from_env, timeouts};
 pub use item::{attribute, record_from_item};
 pub use store::DynamoDbStore;

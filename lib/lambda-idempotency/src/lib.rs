@@ -71,7 +71,7 @@ pub use idempotency_core::{Clock, Engine, MemoryStore, NamespaceError, Operation
 pub use idempotency_core::{
     ContentId, ContentIdBuilder, EncodedPart, KeyBuilder, KeyPart, KeyPartError, PartSlot, content_id, key,
 };
-pub use idempotency_dynamodb::{DynamoDbStore, client_from_env};
+pub use idempotency_dynamodb::{DynamoDbStore, client_from_env, sdk_config_from_env};
 /// An HTTP handler's arguments are [`http::FromRequest`] (such as [`http::Json`]) and [`Attempt`], and its error implements
 /// [`http::Classify`]; the macro's own are [`http::ScopeSource`], [`OnAbandoned`] and [`Window`]. A function's arguments are
 /// [`function::Argument`]s and [`Attempt`], its value is [`function::Storable`], and its error implements [`function::Classify`]; the

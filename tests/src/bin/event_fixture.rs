@@ -1,7 +1,7 @@
 //! A Lambda function of records for the tests of triggers: it does with each record what the record says.
 //!
 //! The source is `TRIGGER`, the promise `ON_ABANDONED`, how the ends of a batch wait `LINGER_MS`, how many run side by side
-//! `CONCURRENCY`, `ON_POISON` whether poison is skipped, `ORDER` whether it is kept by key. With `MESSAGE=raw` any payload is taken.
+//! `CONCURRENCY`, `ON_POISON` whether poison is skipped, `VISIBILITY=lease` lets messages in conflict wait for the lease, `ORDER` whether it is kept by key. With `MESSAGE=raw` any payload is taken.
 //! Every run of the handler writes a new item into `EFFECTS_TABLE`: its runs are counted there, by key.
 
 use std::{env, time::Duration};
@@ -19,6 +19,7 @@ use lambda_idempotency::{
         OnPoison, Payload, Raw, S3, Scheduler, Sns, Source, Sqs, Undecodable, run as run_records,
     },
     function::{Classify, Failed, Failure},
+    sdk_config_from_env,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -151,6 +152,10 @@ where
     Src::Response: Serialize,
 {
     let idempotency = Idempotency::from_env().await?;
+    let idempotency = match env::var("VISIBILITY").as_deref() {
+        Ok("lease") => idempotency.with_sqs(aws_sdk_sqs::Client::new(&sdk_config_from_env().await)),
+        _ => idempotency,
+    };
     let effects = Effects { client: client_from_env().await, table: env::var("EFFECTS_TABLE")? };
     let (idempotency, effects, operation) = (&idempotency, &effects, &operation());
     let handler = async |message, attempt: Attempt| effects.carry_out(message, &attempt).await;
