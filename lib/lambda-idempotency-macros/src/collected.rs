@@ -8,7 +8,7 @@ use syn::{
 
 use crate::{
     arguments::Errors,
-    diagnostics,
+    diagnostics, trigger,
     written::{Word, Written},
 };
 
@@ -51,6 +51,10 @@ impl Collected {
     pub(crate) fn read(&mut self, input: ParseStream<'_>, errors: &mut Errors) -> Result<()> {
         while !input.is_empty() {
             match input.parse()? {
+                Written::Argument(name, _) if trigger::is_one(&name) => {
+                    errors.push(Error::new(name.span(), diagnostics::TRIGGER_WITH_VALUE));
+                    self.words.push(Word { text: name.to_string(), span: name.span() });
+                }
                 Written::Argument(name, value) => {
                     errors.take(self.put(&name, value));
                 }

@@ -176,6 +176,8 @@ pub(crate) fn unknown_trigger(meant: Option<&str>) -> String {
     }
 }
 
+pub(crate) const TRIGGER_WITH_VALUE: &str = "a trigger stands alone, without a value";
+
 pub(crate) const TWO_TRIGGERS: &str =
     "a function of records has one trigger; write a function for each, which may call the same one";
 

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{ItemFn, spanned::Spanned};
+use syn::{Ident, ItemFn, spanned::Spanned};
 
 use crate::{
     arguments::Arguments,
@@ -36,10 +36,9 @@ pub(crate) fn expand(
     }
     let (identity, probe) = (identity(of_event, handler), probe(arguments, handler));
     let types = handler.returned.asked_for(&quote!(::lambda_idempotency::events::types));
-    let of_source = of_source(source);
-    let reader = message.map(|message| {
-        quote_spanned!(message.span()=> ::lambda_idempotency::events::reader::<#of_source Record, #message>())
-    });
+    let record = of_source(source, "Record");
+    let reader = message
+        .map(|message| quote_spanned!(message.span()=> ::lambda_idempotency::events::reader::<#record, #message>()));
     let handed = handed(handler, &passed);
     // Shared state may be there for the probe only.
     let unused = arguments.probe().map(|_| quote!(#[allow(unused_variables)]));
@@ -109,21 +108,23 @@ fn operation(arguments: &Arguments, of_event: &EventArguments) -> TokenStream {
     with_choices(&quote!(::lambda_idempotency::events::EventOperation::new(#declared)), &choices)
 }
 
-/// What comes before the name of a source's type.
-fn of_source(source: &TokenStream) -> TokenStream {
-    quote_spanned!(source.span()=> <#source as ::lambda_idempotency::events::Source>::)
+/// An associated type of the source, where the source is named.
+fn of_source(source: &TokenStream, name: &str) -> TokenStream {
+    let name = Ident::new(name, source.span());
+    quote_spanned!(source.span()=> <#source as ::lambda_idempotency::events::Source>::#name)
 }
 
 /// The function that a Lambda runtime calls.
 pub(crate) fn signature(handler: &Handler, function: &ItemFn, source: &TokenStream) -> TokenStream {
     let (attributes, visibility, name) = (&function.attrs, &function.vis, &function.sig.ident);
-    let (shared, of_source) = (passed_through(handler), of_source(source));
+    let (shared, event, response) =
+        (passed_through(handler), of_source(source, "Event"), of_source(source, "Response"));
     quote! {
         #(#attributes)*
         #visibility async fn #name<__S: ::lambda_idempotency::Store>(
             __idempotency: &::lambda_idempotency::Idempotency<__S>,
             #(#shared,)*
-            __event: ::lambda_idempotency::__private::LambdaEvent<#of_source Event>,
-        ) -> ::core::result::Result<#of_source Response, ::lambda_idempotency::events::DeliveryError>
+            __event: ::lambda_idempotency::__private::LambdaEvent<#event>,
+        ) -> ::core::result::Result<#response, ::lambda_idempotency::events::DeliveryError>
     }
 }

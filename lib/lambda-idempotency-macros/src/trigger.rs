@@ -2,7 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
-use syn::{Error, Expr, Result, spanned::Spanned};
+use syn::{Error, Expr, Ident, Result, spanned::Spanned};
 
 use crate::{collected::Collected, diagnostics, written::Word};
 
@@ -71,6 +71,11 @@ fn known(word: &Word) -> Option<Trigger> {
     let (_, source, has_keys) = TRIGGERS.into_iter().find(|(name, ..)| *name == word.text)?;
     let source = format_ident!("{source}");
     Some(Trigger { source: quote!(::lambda_idempotency::events::#source), has_keys })
+}
+
+/// Whether this is the word for a trigger.
+pub(crate) fn is_one(name: &Ident) -> bool {
+    TRIGGERS.iter().any(|(trigger, ..)| name == trigger)
 }
 
 /// The word that was probably meant.

@@ -30,7 +30,7 @@ impl Parse for Written {
         let (mut text, mut span) = (name.to_string(), name.span());
         while input.peek(Token![-]) || (input.peek(Ident) && !input.peek2(Token![=])) {
             let token: TokenTree = input.parse()?;
-            text.push_str(&token.to_string());
+            text = format!("{text} {token}");
             span = span.join(token.span()).unwrap_or(span);
         }
         Ok(Self::Word(Word { text, span }))

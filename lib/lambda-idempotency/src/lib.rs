@@ -38,6 +38,8 @@
 //! Without the subscriber in its `main` a function says nothing about why it refuses requests.
 //!
 //! With a `key`, `#[idempotent]` goes on any other async function too, with typed arguments and a typed result: see [`function`].
+//! With a trigger, such as `sqs`, it goes on a function of one message of a queue, stream or bus, and batches are taken care of: see
+//! [`events`].
 //!
 //! What is promised about attempts that crash is the operation's choice: [`OnAbandoned`].
 //!
@@ -75,7 +77,9 @@ pub use idempotency_dynamodb::{DynamoDbStore, client_from_env, sdk_config_from_e
 /// An HTTP handler's arguments are [`http::FromRequest`] (such as [`http::Json`]) and [`Attempt`], and its error implements
 /// [`http::Classify`]; the macro's own are [`http::ScopeSource`], [`OnAbandoned`] and [`Window`]. A function's arguments are
 /// [`function::Argument`]s and [`Attempt`], its value is [`function::Storable`], and its error implements [`function::Classify`]; the
-/// macro's own are [`function::IntoKey`] and [`function::IntoScope`] too.
+/// macro's own are [`function::IntoKey`] and [`function::IntoScope`] too. A function of records takes one [`events::FromRecord`] and
+/// [`Attempt`], its value is [`function::Storable`], and its error implements [`function::Classify`] and [`Display`](std::fmt::Display);
+/// the macro's own are [`events::Source`], [`function::IntoKey`], [`function::IntoScope`] and [`events::OnPoison`].
 pub use lambda_idempotency_macros::idempotent;
 pub use mode::{Mode, ModeError};
 pub use probed::Probed;

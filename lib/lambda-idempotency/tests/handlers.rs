@@ -78,6 +78,19 @@ async fn create_order(
     Ok((StatusCode::CREATED, json!({ "item": order.item, "run": run, "label": label, "key": attempt.key().as_str() })))
 }
 
+#[idempotent(operation = "borrow-attempt", version = 1, scope = none)]
+async fn borrow_attempt(attempt: &Attempt, Json(item): Json<String>, label: &str) -> Result<String, Error> {
+    tokio::task::yield_now().await;
+    Ok(format!("{label} {item} {}", attempt.key().as_str()))
+}
+
+#[tokio::test]
+async fn the_attempt_may_be_taken_by_reference() {
+    let idempotency = idempotency();
+    let response = borrow_attempt(&idempotency, "a", request("POST", Some("k"), "\"pen\"")).await.unwrap();
+    assert_eq!(text(&response), "a pen k");
+}
+
 #[tokio::test]
 async fn a_handler_takes_body_attempt_request_and_shared_state() {
     let (idempotency, runs) = (idempotency(), Runs::default());

@@ -4,6 +4,37 @@
 //! function [`run()`] that it calls. The function of the user is about one record; claims, order, the answer about a batch and its time
 //! are taken care of.
 //!
+//! ```
+//! use lambda_http::{Context, LambdaEvent};
+//! use lambda_idempotency::{Attempt, Idempotency, MemoryStore, Namespace, function::BoxError, idempotent};
+//!
+//! #[derive(serde::Deserialize)]
+//! struct ClaimReceived {
+//!     tenant: String,
+//!     id: String,
+//! }
+//!
+//! # struct Table; impl Table { async fn put(&self, _: ClaimReceived, _: &str) -> Result<(), std::io::Error> { Ok(()) } }
+//! #[idempotent(sqs, operation = "take-in-claim", version = 1, scope = tenant(&claim.tenant), key = [claim.id])]
+//! async fn take_in(claim: ClaimReceived, attempt: &Attempt, table: &Table) -> Result<(), BoxError> {
+//!     // The effect. Pass `attempt.key()` on to whatever honours idempotency keys.
+//!     Ok(table.put(claim, attempt.key().as_str()).await?)
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), BoxError> {
+//! // `Idempotency::from_env()` where it is deployed, and there
+//! // `lambda_runtime::run(service_fn(|event| take_in(&idempotency, &table, event))).await`.
+//! let (idempotency, table) = (Idempotency::new(MemoryStore::default(), Namespace::new("test")?), Table);
+//! let batch = serde_json::json!({ "Records": [
+//!     { "messageId": "m-1", "body": r#"{ "tenant": "tenant-7", "id": "claim-7" }"#, "eventSource": "aws:sqs" },
+//!     { "messageId": "m-2", "body": "no JSON", "eventSource": "aws:sqs" },
+//! ] });
+//! let answer = take_in(&idempotency, &table, LambdaEvent::new(serde_json::from_value(batch)?, Context::default())).await?;
+//! assert_eq!(answer.batch_item_failures.len(), 1);
+//! # Ok(()) }
+//! ```
+//!
 //! | trigger | [`Source`] | what is not done |
 //! |---|---|---|
 //! | Amazon SQS, standard and FIFO | [`Sqs`] | reported by message id |

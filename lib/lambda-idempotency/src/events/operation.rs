@@ -85,7 +85,7 @@ impl EventOperation {
     }
 
     /// The same operation, in which the end of one record's claim waits longer or shorter for others than
-    /// [`LINGER`](Self::LINGER).
+    /// [`LINGER`](Self::LINGER); but never for more than a quarter of the time that a call of the store may take.
     #[must_use]
     pub fn linger(self, linger: Duration) -> Self {
         Self { batching: Batching { linger, ..self.batching }, ..self }

@@ -73,17 +73,26 @@ async fn a_duplicate_in_flight_comes_again_or_waits() {
     both.sort();
     assert_eq!((both, world.journal.take()), (["", "1"].map(String::from), vec!["ran".to_owned()]));
     let world = World::new();
-    let deliver = || waiting(&world.idempotency, &world.journal, messages());
+    let deliver = || waiting(&world.idempotency, &world.journal, for_30_seconds(&world, messages()));
     let (first, second) = tokio::join!(deliver(), deliver());
     assert_eq!((not_done(&first.unwrap()), not_done(&second.unwrap())), (vec![], vec![]));
     assert_eq!(world.journal.take(), ["ran"]);
 }
 
-/// Looks after each of its pauses how many records are completed.
-#[idempotent(sqs, operation = "linger", version = 1, scope = none, linger = Duration::from_secs(5))]
-async fn lingering(pauses: Vec<u32>, world: &World) -> Result<(), BoxError> {
+#[idempotent(sqs, operation = "linger", version = 1, scope = none)]
+async fn lingering(pauses: Vec<u64>, world: &World) -> Result<(), BoxError> {
+    look(pauses, world).await
+}
+
+#[idempotent(sqs, operation = "linger", version = 1, scope = none, linger = Duration::ZERO)]
+async fn not_lingering(pauses: Vec<u64>, world: &World) -> Result<(), BoxError> {
+    look(pauses, world).await
+}
+
+/// Looks after each pause of milliseconds how many records are completed.
+async fn look(pauses: Vec<u64>, world: &World) -> Result<(), BoxError> {
     for pause in pauses {
-        tokio::time::sleep(pause * SECOND).await;
+        tokio::time::sleep(Duration::from_millis(pause)).await;
         let completed = world.records().iter().filter(|record| record.status == Status::Completed).count();
         world.journal.note(completed.to_string());
     }
@@ -92,8 +101,11 @@ async fn lingering(pauses: Vec<u32>, world: &World) -> Result<(), BoxError> {
 
 #[tokio::test(start_paused = true)]
 async fn the_end_of_a_record_waits_for_those_of_others_as_long_as_is_said() {
+    let messages = || batch([message("1", &json!([])), message("2", &json!([150, 150]))]);
     let world = World::new();
-    let messages = batch([message("1", &json!([])), message("2", &json!([3, 3]))]);
-    let response = lingering(&world.idempotency, &world, messages).await.unwrap();
-    assert_eq!((not_done(&response), world.journal.take()), (vec![], ["0", "1"].map(String::from).to_vec()));
+    lingering(&world.idempotency, &world, for_30_seconds(&world, messages())).await.unwrap();
+    assert_eq!(world.journal.take(), ["0", "1"], "200 ms if nothing is said");
+    let world = World::new();
+    not_lingering(&world.idempotency, &world, for_30_seconds(&world, messages())).await.unwrap();
+    assert_eq!(world.journal.take(), ["1", "1"]);
 }

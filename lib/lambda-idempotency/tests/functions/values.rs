@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use idempotency_core::Status;
 use lambda_idempotency::{
-    IdempotencyKey, OnAbandoned, Operation, Scope,
+    Attempt, IdempotencyKey, OnAbandoned, Operation, Scope,
     function::{BoxError, Call, Done, Error, FunctionOperation, run},
     idempotent,
 };
@@ -49,6 +49,19 @@ async fn null_unit_false_zero_and_empty_values_are_replayed() {
     check(serde_json::Value::Null).await;
     check(BTreeMap::<String, ()>::new()).await;
     check("x".repeat(100_000)).await;
+}
+
+#[idempotent(operation = "borrow-attempt", version = 1, scope = none, key = [id])]
+async fn borrow_attempt(attempt: &Attempt, id: u32, #[shared] label: String, runs: &Runs) -> Result<String, BoxError> {
+    tokio::task::yield_now().await;
+    Ok(format!("{label} {id} {} {}", attempt.number().get(), runs.count()))
+}
+
+#[tokio::test]
+async fn the_attempt_may_be_taken_by_reference() {
+    let (world, runs) = (World::new(), Runs::default());
+    let done = borrow_attempt(&world.idempotency, 7, "a".into(), &runs).await.unwrap();
+    assert_eq!(done.value, "a 7 1 1");
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
