@@ -4,9 +4,10 @@
 //! |---|---|
 //! | [`dynamodb`] | DynamoDB, embedded; or a client for DynamoDB Local |
 //! | [`fault_proxy`] | the network between a function and DynamoDB, with lost replies, delays and errors on demand |
-//! | [`lambda`] | Lambda: real function binaries as processes, which can be killed, frozen and outlived |
+//! | [`lambda`] | Lambda: real function binaries as processes, which can be killed, frozen and outlived; asynchronous invocation |
 //! | [`http_front`] | an HTTP or REST API, a load balancer or a function URL in front of a function |
 //! | [`sqs`] | SQS, and the event source mapping that invokes a function with what is in a queue |
+//! | [`eventbridge`] | an EventBridge bus, with rules that hand events to functions and queues |
 //! | [`payment_provider`] | a payment provider with Stripe's idempotency contract, and its ledger |
 //! | `store_conformance` | (feature `store-conformance`) nothing: it checks a store against its contract |
 //!
@@ -62,16 +63,19 @@
 //! All of it runs inside the caller's Tokio runtime and ends with it. Unix only: freezing a process takes
 //! signals.
 
+mod civil_time;
 mod clock;
 mod eventually;
 mod faulty_table;
 mod function_binary;
+mod jumping_clock;
 mod listen;
 mod local;
 mod locked;
 mod server_task;
 
 pub mod dynamodb;
+pub mod eventbridge;
 pub mod fault_proxy;
 pub mod http_front;
 pub mod lambda;

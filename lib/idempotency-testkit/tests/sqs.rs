@@ -40,7 +40,7 @@ async fn a_message_goes_the_whole_way_through_the_sdk() {
     let created = client.create_queue().queue_name("claims").attributes(QueueAttributeName::VisibilityTimeout, "60");
     let url = created.send().await.unwrap().queue_url.unwrap();
     assert_eq!(client.get_queue_url().queue_name("claims").send().await.unwrap().queue_url.unwrap(), url);
-    assert_eq!(client.list_queues().send().await.unwrap().queue_urls(), [url.clone()]);
+    assert_eq!(client.list_queues().send().await.unwrap().queue_urls(), std::slice::from_ref(&url));
 
     let text = MessageAttributeValue::builder().data_type("String").string_value("claim-17").build().unwrap();
     let bytes = MessageAttributeValue::builder().data_type("Binary").binary_value(Blob::new([0, 255])).build().unwrap();

@@ -3,16 +3,19 @@
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{
-    Error, Expr, ExprLit, Ident, Lit, LitInt, LitStr, Result, Token,
+    Error, Expr, ExprLit, Lit, LitInt, LitStr, Result,
     parse::{Parse, ParseStream},
     spanned::Spanned,
 };
 
 use crate::{
     choices::{self, OnAbandoned},
+    collected::Collected,
     diagnostics,
+    event_arguments::{self, EventArguments},
     function_arguments::{self, FunctionArguments},
     http_arguments::{self, HttpArguments},
+    kind::Kind,
     lists,
 };
 
@@ -35,55 +38,14 @@ pub(crate) struct Arguments {
 pub(crate) enum OfKind {
     Http(HttpArguments),
     Function(FunctionArguments),
-}
-
-/// The kind of handler: a `key` makes it a function, because an HTTP handler's comes with the request.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Http,
-    Function,
-}
-
-/// The arguments as they were written.
-#[derive(Default)]
-pub(crate) struct Collected {
-    operation: Option<Expr>,
-    version: Option<Expr>,
-    pub(crate) scope: Option<Expr>,
-    on_abandoned: Option<Expr>,
-    probe: Option<Expr>,
-    pub(crate) in_flight: Option<Expr>,
-    pub(crate) retain: Option<Expr>,
-    window: Option<Expr>,
-    pub(crate) methods: Option<Expr>,
-    fingerprint_exclude: Option<Expr>,
-    pub(crate) replay_headers: Option<Expr>,
-    pub(crate) key: Option<Expr>,
-    pub(crate) deadline: Option<Expr>,
-}
-
-impl Kind {
-    /// The kind, by arguments that may be faulty otherwise.
-    pub(crate) fn of(arguments: &TokenStream) -> Self {
-        let words: Vec<_> = arguments.clone().into_iter().map(|token| token.to_string()).collect();
-        let has_key = words.windows(2).any(|pair| matches!(pair, [name, sign] if name == "key" && sign == "="));
-        if has_key { Self::Function } else { Self::Http }
-    }
+    Event(EventArguments),
 }
 
 impl Parse for Arguments {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let mut collected = Collected::default();
         let mut errors = Errors::default();
-        while !input.is_empty() {
-            let name: Ident = input.parse()?;
-            input.parse::<Token![=]>()?;
-            let value: Expr = input.parse()?;
-            errors.take(collected.put(&name, value));
-            if !input.is_empty() {
-                input.parse::<Token![,]>()?;
-            }
-        }
+        collected.read(input, &mut errors)?;
         let arguments = collected.check(&mut errors);
         errors.finish()?;
         // Without an error every argument is there.
@@ -92,36 +54,14 @@ impl Parse for Arguments {
 }
 
 impl Collected {
-    fn put(&mut self, name: &Ident, value: Expr) -> Result<()> {
-        let place = match name.to_string().as_str() {
-            "operation" => &mut self.operation,
-            "version" => &mut self.version,
-            "scope" => &mut self.scope,
-            "on_abandoned" => &mut self.on_abandoned,
-            "probe" => &mut self.probe,
-            "in_flight" => &mut self.in_flight,
-            "retain" => &mut self.retain,
-            "window" => &mut self.window,
-            "methods" => &mut self.methods,
-            "fingerprint_exclude" => &mut self.fingerprint_exclude,
-            "replay_headers" => &mut self.replay_headers,
-            "key" => &mut self.key,
-            "deadline" => &mut self.deadline,
-            _ => return Err(Error::new(name.span(), diagnostics::UNKNOWN_ARGUMENT)),
-        };
-        match place.replace(value) {
-            None => Ok(()),
-            Some(_) => Err(Error::new(name.span(), diagnostics::TWICE)),
-        }
-    }
-
     fn check(mut self, errors: &mut Errors) -> Option<Arguments> {
         let operation =
             errors.take(required(self.operation.take(), diagnostics::OPERATION_MISSING).and_then(operation));
         let version = errors.take(required(self.version.take(), diagnostics::VERSION_MISSING).and_then(version));
-        let of_kind = match self.key.take() {
-            Some(key) => function_arguments::check(&mut self, &key, errors).map(OfKind::Function),
-            None => http_arguments::check(&mut self, errors).map(OfKind::Http),
+        let of_kind = match self.kind() {
+            Kind::Event => event_arguments::check(&mut self, errors).map(OfKind::Event),
+            Kind::Function => function_arguments::check(&mut self, errors).map(OfKind::Function),
+            Kind::Http => http_arguments::check(&mut self, errors).map(OfKind::Http),
         };
         let on_abandoned = errors.take(self.on_abandoned.as_ref().map(choices::on_abandoned).transpose());
         match (&self.probe, &on_abandoned) {

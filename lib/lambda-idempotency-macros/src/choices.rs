@@ -1,4 +1,4 @@
-//! Arguments that choose what happens: `on_abandoned`, `in_flight`, `retain`.
+//! Arguments that choose what happens: `on_abandoned`, `in_flight`, `retain`, `on_poison`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -48,8 +48,18 @@ pub(crate) fn in_flight(value: &Expr) -> Result<TokenStream> {
     })
 }
 
-/// `conflict` and `wait(max)` for a function: an expression of type `Duration`, or nothing.
-pub(crate) fn wait(value: &Expr) -> Result<Option<TokenStream>> {
+/// `report` and `skip` mean the variants of `OnPoison`; anything else is the user's expression.
+pub(crate) fn on_poison(value: &Expr) -> TokenStream {
+    let on_poison = quote!(::lambda_idempotency::events::OnPoison);
+    match name(value) {
+        Some("report") => quote!(#on_poison::Report),
+        Some("skip") => quote!(#on_poison::Skip),
+        _ => quote!(#value),
+    }
+}
+
+/// `conflict` and `wait(max)` for a function: an expression of type `Duration`, or nothing. `accepted` is for HTTP.
+pub(crate) fn wait(value: &Expr, accepted: &str) -> Result<Option<TokenStream>> {
     match (name(value), call(value)) {
         (Some("conflict"), _) => Ok(None),
         (Some("wait"), _) => Err(Error::new(value.span(), diagnostics::WAIT_HOW_LONG)),
@@ -57,7 +67,7 @@ pub(crate) fn wait(value: &Expr) -> Result<Option<TokenStream>> {
             let max = only(arguments, diagnostics::WAIT_HOW_LONG)?;
             Ok(Some(quote!(#max)))
         }
-        (Some("accepted"), _) => Err(Error::new(value.span(), diagnostics::ACCEPTED_OF_FUNCTION)),
+        (Some("accepted"), _) => Err(Error::new(value.span(), accepted)),
         _ => Err(Error::new(value.span(), diagnostics::IN_FLIGHT_OF_FUNCTION)),
     }
 }
@@ -85,7 +95,8 @@ pub(crate) fn retain(value: &Expr) -> Result<TokenStream> {
 /// A bare word.
 fn name(value: &Expr) -> Option<&'static str> {
     let Expr::Path(path) = value else { return None };
-    ["rerun", "reject", "probe", "conflict", "wait", "accepted"].into_iter().find(|word| path.path.is_ident(word))
+    let words = ["rerun", "reject", "probe", "conflict", "wait", "accepted", "report", "skip"];
+    words.into_iter().find(|word| path.path.is_ident(word))
 }
 
 /// A bare word that is called.

@@ -16,7 +16,8 @@ pub(crate) const OPERATION_LITERAL: &str =
 pub(crate) const VERSION_LITERAL: &str = "the version must be an integer literal from 1 to 4294967295";
 
 pub(crate) const UNKNOWN_ARGUMENT: &str = "unknown argument; `idempotent` takes `operation`, `version`, `scope`, `on_abandoned`, `probe`, `in_flight`, `retain`, `window`, \
-     `methods`, `fingerprint_exclude`, `replay_headers`, `key` and `deadline`";
+     `methods`, `fingerprint_exclude`, `replay_headers`, `key` and `deadline`, and for records a trigger, `source`, `concurrency`, \
+     `linger`, `on_poison` and `order`";
 
 pub(crate) const TWICE: &str = "this argument stands twice";
 
@@ -51,8 +52,7 @@ pub(crate) const HEADER_OF_A_CONNECTION: &str =
 pub(crate) const HEADER_REPLAYED_ANYWAY: &str =
     "only `set-cookie` and `date` are held back from replays; this header is replayed anyway";
 
-pub(crate) const ARGUMENT_ATTRIBUTE: &str =
-    "an idempotent handler's arguments cannot have attributes, but for `#[shared]` on a function with a `key`";
+pub(crate) const ARGUMENT_ATTRIBUTE: &str = "an idempotent handler's arguments cannot have attributes, but for `#[shared]` on a function with a `key` or a trigger";
 
 pub(crate) const NOT_PLAIN: &str =
     "an idempotent handler must be a plain `async fn`, without `const`, `unsafe` or `extern`";
@@ -163,3 +163,71 @@ pub(crate) const OPTIONAL_ATTEMPT: &str = "an idempotent function always has an 
 
 pub(crate) const SHARED_TAKES_NOTHING: &str =
     "`#[shared]` stands alone: the argument is handed through and does not count as part of the call";
+
+pub(crate) const NO_VALUE: &str = "this argument needs a value: `name = value`";
+
+/// A word that stands alone and is no trigger, and the one that was probably meant.
+pub(crate) fn unknown_trigger(meant: Option<&str>) -> String {
+    const TRIGGERS: &str = "`sqs`, `kinesis`, `dynamodb`, `kafka`, `kafka_reporting`, `eventbridge`, `sns`, `s3`, `scheduler` and `invocation`, \
+         or `source = MySource` for one of your own";
+    match meant {
+        Some(meant) => format!("unknown trigger; did you mean `{meant}`? There are {TRIGGERS}"),
+        None => format!("unknown trigger; there are {TRIGGERS}"),
+    }
+}
+
+pub(crate) const TWO_TRIGGERS: &str =
+    "a function of records has one trigger; write a function for each, which may call the same one";
+
+pub(crate) const SOURCE: &str =
+    "name a unit struct that implements `lambda_idempotency::events::Source`: `source = MySource`";
+
+pub(crate) const OF_EVENT: &str =
+    "this argument is for a function of records; say what delivers them by a trigger, such as `sqs`";
+
+pub(crate) const SCOPE_OF_EVENT_MISSING: &str = "say whose records these are: `scope = tenant(&claim.tenant)`, from the message, or any expression that is a `Scope` or gives one. \
+     Without a scope one tenant's record could be taken for another's; if there is only one, write `scope = none`";
+
+pub(crate) const SCOPE_OF_HTTP_FOR_EVENT: &str = "this reads the scope from an HTTP request, and with a trigger this is a function of records: write `tenant(&claim.tenant)`, from the \
+     message, or any expression that is a `Scope`";
+
+pub(crate) const METHODS_OF_EVENT: &str =
+    "`methods` is for HTTP handlers; with a trigger this is a function of records, and each of them is protected";
+
+pub(crate) const REPLAY_HEADERS_OF_EVENT: &str =
+    "`replay_headers` is for HTTP handlers; with a trigger this is a function of records, whose results nobody is sent";
+
+pub(crate) const RETAIN_OF_EVENT: &str = "`retain` is for HTTP handlers; with a trigger this is a function of records: every value is stored, and its error says by \
+     `Classify` what else is";
+
+pub(crate) const DEADLINE_OF_EVENT: &str = "leave `deadline` out: with a trigger this is a function of records, and all attempts of an event end with the Lambda invocation that \
+     brought it";
+
+pub(crate) const ACCEPTED_OF_EVENT: &str = "`accepted` answers 202, which is for HTTP handlers; with a trigger this is a function of records: write `conflict`, after which the \
+     record comes again, or `wait(Duration::from_secs(5))`";
+
+pub(crate) const CONCURRENCY: &str =
+    "at least one record at a time is carried out: `concurrency = 1` is one after the other";
+
+pub(crate) const ORDER: &str = "write what keeps records in order: `order = source`, all of a shard or partition, or `order = key`, only those of the same partition \
+     or record key";
+
+pub(crate) const ORDER_WITHOUT_KEYS: &str = "records of this source have no key to be kept in order by, so `order` is for `kinesis`, `kafka`, `kafka_reporting` and sources of \
+     your own; a FIFO queue's groups and a table's stream keep their order anyway";
+
+pub(crate) const GENERIC_EVENT: &str = "a function of records cannot be generic: its stored results are of one type and belong to one operation. Write one function per \
+     type, or call `lambda_idempotency::events::run` yourself";
+
+pub(crate) const MESSAGE_NAME: &str = "a function of records takes one message, under a plain name, by which `scope` and `key` mean it: `claim: Claim`. Its type is \
+     read from the record as it is, without `Json(…)`";
+
+pub(crate) const TWO_MESSAGES: &str = "a function of records takes one message, and this is a second one: take shared state by reference, and put what belongs to the \
+     message into one type";
+
+pub(crate) const NO_MESSAGE: &str =
+    "a function of records takes one message by value, such as `claim: Claim`; references are shared state";
+
+pub(crate) const MESSAGE_BY_REFERENCE: &str = "a function of records takes one message by value, and a reference is shared state: if this is the message, take it without `&`";
+
+pub(crate) const SHARED_BY_VALUE: &str =
+    "records of an event are carried out side by side, so what they share is a reference: take `&T`";

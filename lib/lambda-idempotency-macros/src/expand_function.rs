@@ -2,16 +2,14 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{FnArg, ItemFn, Type, ext::IdentExt, spanned::Spanned};
+use syn::{ItemFn, Type, ext::IdentExt, spanned::Spanned};
 
 use crate::{
     arguments::Arguments,
     diagnostics,
-    expand::{declared, passed_through, with_choices},
+    expand::{declared, derived_key, handed, passed_through, with_choices, without_marks},
     function_arguments::FunctionArguments,
-    function_parameter::is_mark,
     handler::{Handler, Parameter},
-    key::Key,
 };
 
 pub(crate) fn expand(
@@ -27,8 +25,9 @@ pub(crate) fn expand(
     let (mut passed, mut checks) = (vec![], vec![]);
     for parameter in &handler.parameters {
         passed.push(match parameter {
-            Parameter::Attempt(_) => quote!(__attempt),
-            Parameter::Extracted(_) => continue,
+            Parameter::Attempt { is_reference: true, .. } => quote!(&__attempt),
+            Parameter::Attempt { .. } => quote!(__attempt),
+            Parameter::Extracted(_) | Parameter::Message { .. } => continue,
             Parameter::Counted { name, .. } | Parameter::Shared { name, .. } => name.to_token_stream(),
             Parameter::Reference { name, ty } => {
                 checks.push(no_data(ty));
@@ -47,6 +46,7 @@ pub(crate) fn expand(
     let types = handler.returned.asked_for(&quote!(::lambda_idempotency::function::types));
     // Shared state may be there for the probe only.
     let unused = arguments.probe().map(|_| quote!(#[allow(unused_variables)]));
+    let handed = handed(handler, &passed);
     let signature = signature(handler, function);
     quote! {
         #signature {
@@ -65,7 +65,7 @@ pub(crate) fn expand(
                 __call,
                 #types,
                 #probe,
-                |__attempt| __handler(#(#passed),*),
+                |__attempt| #handed,
             )
             .await
         }
@@ -90,7 +90,7 @@ fn call(of_function: &FunctionArguments, handler: &Handler) -> TokenStream {
         let text = name.unraw().to_string();
         quote!(let __call = ::lambda_idempotency::function::Call::argument::<#ty>(__call, #text, #name);)
     });
-    let (key, scope) = (key(&of_function.key), &of_function.scope);
+    let (key, scope) = (derived_key(&of_function.key), &of_function.scope);
     let deadline = of_function.deadline.iter();
     quote! {{
         #(#references)*
@@ -99,21 +99,6 @@ fn call(of_function: &FunctionArguments, handler: &Handler) -> TokenStream {
         #(let __call = ::lambda_idempotency::function::Call::deadline(__call, #deadline);)*
         __call
     }}
-}
-
-fn key(key: &Key) -> TokenStream {
-    match key {
-        Key::Given(key) => key.to_token_stream(),
-        Key::Parts(parts) => {
-            let parts = parts.iter().map(|part| {
-                let (name, value) = (&part.name, &part.value);
-                // The reference has the place of the value, so that the compiler's complaint about its type points there.
-                let reference = quote_spanned!(value.span()=> &(#value));
-                quote!(.part(#name, #reference))
-            });
-            quote!(::lambda_idempotency::IdempotencyKey::derived(__OPERATION.operation()) #(#parts)* .finish())
-        }
-    }
 }
 
 /// A reference to what can be written as JSON would silently not count. It cannot be a bound, because what is wanted is that there is
@@ -139,15 +124,6 @@ fn operation(arguments: &Arguments, of_function: &FunctionArguments) -> TokenStr
         ("fingerprint_exclude", arguments.fingerprint_exclude.as_ref()),
     ];
     with_choices(&quote!(::lambda_idempotency::function::FunctionOperation::new(#declared)), &choices)
-}
-
-/// An argument of the function below the macro, as the compiler takes it.
-fn without_marks(input: &FnArg) -> FnArg {
-    let mut input = input.clone();
-    if let FnArg::Typed(typed) = &mut input {
-        typed.attrs.retain(|attribute| !is_mark(attribute));
-    }
-    input
 }
 
 /// The function that callers see.

@@ -6,7 +6,7 @@ use syn::{ItemFn, spanned::Spanned};
 
 use crate::{
     arguments::Arguments,
-    expand::{declared, passed_through, with_choices},
+    expand::{declared, handed, passed_through, with_choices},
     handler::{Handler, Parameter},
     http_arguments::HttpArguments,
 };
@@ -30,19 +30,19 @@ pub(crate) fn expand(
                 passed.push(argument.to_token_stream());
                 extracted.push(argument);
             }
-            Parameter::Attempt(ty) => {
+            Parameter::Attempt { ty, is_reference } => {
                 attempt = Some(ty);
-                passed.push(quote!(__attempt));
+                passed.push(if *is_reference { quote!(&__attempt) } else { quote!(__attempt) });
             }
-            Parameter::Shared { name, .. } | Parameter::Reference { name, .. } | Parameter::Counted { name, .. } => {
-                passed.push(name.to_token_stream());
-            }
+            Parameter::Shared { name, .. } => passed.push(name.to_token_stream()),
+            Parameter::Reference { .. } | Parameter::Counted { .. } | Parameter::Message { .. } => {}
         }
     }
     let attempt = match attempt {
         Some(ty) => quote!(__attempt: #ty),
         None => quote!(_: ::core::option::Option<::lambda_idempotency::Attempt>),
     };
+    let handed = handed(handler, &passed);
     let types = handler.returned.asked_for(&quote!(::lambda_idempotency::http::types));
     let (run, probe) = match arguments.probe() {
         Some(probe) => (quote!(run_with_probe), Some(quote!(#probe,))),
@@ -66,7 +66,7 @@ pub(crate) fn expand(
                 |__request| ::core::result::Result::Ok((#(#extractors,)*)),
                 #probe
                 |(#(#extracted,)*), #attempt| {
-                    #types.answered(__handler(#(#passed),*))
+                    #types.answered(#handed)
                 },
             )
             .await

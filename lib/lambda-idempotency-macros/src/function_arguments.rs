@@ -5,8 +5,10 @@ use quote::quote;
 use syn::{Error, Expr, Result, spanned::Spanned};
 
 use crate::{
-    arguments::{Collected, Errors, required},
-    choices, diagnostics,
+    arguments::{Errors, required},
+    choices,
+    collected::Collected,
+    diagnostics,
     http_arguments::is_source,
     key::{self, Key},
 };
@@ -22,10 +24,15 @@ pub(crate) struct FunctionArguments {
     pub(crate) deadline: Option<TokenStream>,
 }
 
-pub(crate) fn check(collected: &mut Collected, key: &Expr, errors: &mut Errors) -> Option<FunctionArguments> {
-    let key = errors.take(key::key(key));
-    let scope = errors.take(required(collected.scope.take(), diagnostics::SCOPE_OF_FUNCTION_MISSING).and_then(scope));
-    let wait = errors.take(collected.in_flight.as_ref().map(choices::wait).transpose());
+pub(crate) fn check(collected: &mut Collected, errors: &mut Errors) -> Option<FunctionArguments> {
+    let key = errors.take(required(collected.key.take(), diagnostics::KEY_OF_NOTHING).and_then(|key| key::key(&key)));
+    let given = required(collected.scope.take(), diagnostics::SCOPE_OF_FUNCTION_MISSING);
+    let scope = errors.take(given.and_then(|given| scope(given, diagnostics::SCOPE_OF_HTTP)));
+    let in_flight = collected.in_flight.as_ref();
+    let wait = errors.take(in_flight.map(|value| choices::wait(value, diagnostics::ACCEPTED_OF_FUNCTION)).transpose());
+    for value in collected.of_event() {
+        errors.push(Error::new(value.span(), diagnostics::OF_EVENT));
+    }
     for (of_http, why) in [
         (&collected.methods, diagnostics::METHODS_OF_FUNCTION),
         (&collected.replay_headers, diagnostics::REPLAY_HEADERS_OF_FUNCTION),
@@ -43,14 +50,14 @@ pub(crate) fn check(collected: &mut Collected, key: &Expr, errors: &mut Errors) 
     })
 }
 
-/// `none` and `tenant(…)` mean the functions of `Scope`; anything else is the user's expression.
-fn scope(value: Expr) -> Result<TokenStream> {
+/// `none` and `tenant(…)` mean the functions of `Scope`; anything else is the user's expression, but for one that is for HTTP.
+pub(crate) fn scope(value: Expr, of_http: &str) -> Result<TokenStream> {
     let scope = quote!(::lambda_idempotency::Scope);
     Ok(match &value {
         Expr::Path(path) if path.path.is_ident("none") => quote!(#scope::none()),
         Expr::Call(call) => match &*call.func {
             Expr::Path(path) if is_source(&path.path) => {
-                return Err(Error::new(path.span(), diagnostics::SCOPE_OF_HTTP));
+                return Err(Error::new(path.span(), of_http));
             }
             Expr::Path(path) if path.path.is_ident("tenant") => quote!(#scope::#value),
             _ => quote!(#value),

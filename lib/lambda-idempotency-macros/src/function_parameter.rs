@@ -1,6 +1,6 @@
 //! The arguments of a function with a key.
 
-use syn::{Attribute, Error, FnArg, Meta, PatType, Result, Type, TypePath, spanned::Spanned};
+use syn::{Attribute, Error, FnArg, Meta, PatType, Result, Type, TypePath};
 
 use crate::{
     diagnostics,
@@ -17,7 +17,7 @@ pub(crate) fn parameter(input: &FnArg) -> Result<Parameter> {
     }
     match &**ty {
         Type::Reference(reference) => match &*reference.elem {
-            Type::Path(path) if is_attempt(path) => Err(Error::new(ty.span(), diagnostics::REFERENCE_TO_EXTRACTED)),
+            Type::Path(path) if is_attempt(path) => attempt(path, &reference.elem, true),
             Type::Path(path) if path.path.is_ident("str") => Err(Error::new_spanned(ty, diagnostics::BORROWED_TEXT)),
             Type::Slice(_) | Type::Array(_) => Err(Error::new_spanned(ty, diagnostics::BORROWED_LIST)),
             _ => Ok(Parameter::Reference {
@@ -25,21 +25,22 @@ pub(crate) fn parameter(input: &FnArg) -> Result<Parameter> {
                 ty: reference.elem.clone(),
             }),
         },
-        Type::Path(path) if is_attempt(path) => attempt(path, ty),
+        Type::Path(path) if is_attempt(path) => attempt(path, ty, false),
         _ => Ok(Parameter::Counted { name: name(pat, diagnostics::ARGUMENT_NAME)?, ty: ty.clone() }),
     }
 }
 
-fn attempt(path: &TypePath, ty: &Type) -> Result<Parameter> {
+/// The attempt, or a reference to it.
+pub(crate) fn attempt(path: &TypePath, ty: &Type, is_reference: bool) -> Result<Parameter> {
     let optional = path.path.segments.last().is_some_and(|last| last.ident == "Option");
     if optional {
         return Err(Error::new_spanned(ty, diagnostics::OPTIONAL_ATTEMPT));
     }
-    Ok(Parameter::Attempt(Box::new(ty.clone())))
+    Ok(Parameter::Attempt { ty: Box::new(ty.clone()), is_reference })
 }
 
 /// Whether the argument is marked `#[shared]`. Other attributes are refused.
-fn is_shared(attributes: &[Attribute]) -> Result<bool> {
+pub(crate) fn is_shared(attributes: &[Attribute]) -> Result<bool> {
     for attribute in attributes {
         if !is_mark(attribute) {
             return Err(Error::new_spanned(attribute, diagnostics::ARGUMENT_ATTRIBUTE));

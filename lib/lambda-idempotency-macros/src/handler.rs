@@ -3,10 +3,8 @@
 use syn::{Error, Ident, ItemFn, Result, ReturnType, Signature, Type, TypePath, spanned::Spanned};
 
 use crate::{
-    arguments::{Errors, Kind},
-    diagnostics, function_parameter, http_parameter,
-    parameter::is_attempt,
-    returned::Returned,
+    arguments::Errors, diagnostics, event_parameter, function_parameter, http_parameter, kind::Kind,
+    parameter::is_attempt, returned::Returned,
 };
 
 /// The handler's arguments, sorted by where they come from, and what it returns.
@@ -22,8 +20,10 @@ pub(crate) enum Parameter {
     Extracted(Box<Type>),
     /// Part of a function's call.
     Counted { name: Ident, ty: Box<Type> },
-    /// The attempt, or an optional one.
-    Attempt(Box<Type>),
+    /// The message of a function of records.
+    Message { name: Ident, ty: Box<Type> },
+    /// The attempt, an optional one, or a reference to it.
+    Attempt { ty: Box<Type>, is_reference: bool },
     /// Shared state, handed through.
     Shared { name: Ident, ty: Box<Type> },
     /// A reference, handed through, to what must not be data of a function's call.
@@ -39,14 +39,18 @@ impl Handler {
         let parameter = match kind {
             Kind::Http => http_parameter::parameter,
             Kind::Function => function_parameter::parameter,
+            Kind::Event => event_parameter::parameter,
         };
         let parameters: Vec<_> = signature.inputs.iter().filter_map(|input| errors.take(parameter(input))).collect();
         let attempts = parameters.iter().filter_map(|parameter| match parameter {
-            Parameter::Attempt(ty) => Some(ty),
+            Parameter::Attempt { ty, .. } => Some(ty),
             _ => None,
         });
         for second in attempts.skip(1) {
             errors.push(Error::new(second.span(), diagnostics::TWO_ATTEMPTS));
+        }
+        if kind == Kind::Event && parameters.len() == signature.inputs.len() {
+            event_parameter::check_messages(signature, &parameters, &mut errors);
         }
         errors.finish()?;
         let returned = returned.ok_or_else(|| Error::new(signature.ident.span(), diagnostics::NO_RESULT))?;
@@ -62,12 +66,13 @@ fn check_qualifiers(signature: &Signature, kind: Kind, errors: &mut Errors) {
         errors.push(Error::new(signature.span(), diagnostics::NOT_PLAIN));
     }
     let generics = &signature.generics;
-    if kind == Kind::Function && generics.lifetimes().count() > 0 {
+    if kind != Kind::Http && generics.lifetimes().count() > 0 {
         errors.push(Error::new_spanned(generics, diagnostics::LIFETIME));
     } else if !generics.params.is_empty() {
         let message = match kind {
             Kind::Http => diagnostics::GENERIC,
             Kind::Function => diagnostics::GENERIC_FUNCTION,
+            Kind::Event => diagnostics::GENERIC_EVENT,
         };
         errors.push(Error::new_spanned(generics, message));
     }
@@ -83,7 +88,7 @@ fn returned(signature: &Signature, kind: Kind) -> Result<Returned> {
                 return Err(Error::new(ty.span(), diagnostics::NO_RESULT));
             }
             let returned = Returned::new(ty);
-            if kind == Kind::Function {
+            if kind != Kind::Http {
                 returned.check_owned()?;
             }
             Ok(returned)

@@ -5,8 +5,10 @@ use quote::quote;
 use syn::{Error, Expr, ExprArray, Path, Result, spanned::Spanned};
 
 use crate::{
-    arguments::{Collected, Errors, required},
-    choices, diagnostics, lists,
+    arguments::{Errors, required},
+    choices,
+    collected::Collected,
+    diagnostics, lists,
 };
 
 /// What only HTTP handlers have.
@@ -31,6 +33,9 @@ pub(crate) fn check(collected: &mut Collected, errors: &mut Errors) -> Option<Ht
     let replay_headers = errors.take(collected.replay_headers.as_ref().map(lists::replay_headers).transpose());
     if let Some(deadline) = &collected.deadline {
         errors.push(Error::new(deadline.span(), diagnostics::DEADLINE_OF_HTTP));
+    }
+    for value in collected.of_event() {
+        errors.push(Error::new(value.span(), diagnostics::OF_EVENT));
     }
     Some(HttpArguments {
         scope: scope?,

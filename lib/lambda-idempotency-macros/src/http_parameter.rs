@@ -15,13 +15,16 @@ pub(crate) fn parameter(input: &FnArg) -> Result<Parameter> {
     }
     check_type(ty)?;
     match &**ty {
+        Type::Reference(reference) if matches!(&*reference.elem, Type::Path(path) if path.path.is_ident("Attempt")) => {
+            Ok(Parameter::Attempt { ty: reference.elem.clone(), is_reference: true })
+        }
         Type::Reference(reference) if is_extracted(&reference.elem) => {
             Err(Error::new(ty.span(), diagnostics::REFERENCE_TO_EXTRACTED))
         }
         Type::Reference(_) => {
             Ok(Parameter::Shared { name: name(pat, diagnostics::REFERENCE_PATTERN)?, ty: ty.clone() })
         }
-        Type::Path(path) if is_attempt(path) => Ok(Parameter::Attempt(ty.clone())),
+        Type::Path(path) if is_attempt(path) => Ok(Parameter::Attempt { ty: ty.clone(), is_reference: false }),
         _ => Ok(Parameter::Extracted(ty.clone())),
     }
 }

@@ -5,8 +5,12 @@
 
 mod arguments;
 mod choices;
+mod collected;
 mod diagnostics;
+mod event_arguments;
+mod event_parameter;
 mod expand;
+mod expand_event;
 mod expand_function;
 mod expand_http;
 mod function_arguments;
@@ -15,9 +19,12 @@ mod handler;
 mod http_arguments;
 mod http_parameter;
 mod key;
+mod kind;
 mod lists;
 mod parameter;
 mod returned;
+mod trigger;
+mod written;
 
 use proc_macro::TokenStream;
 

@@ -3,7 +3,7 @@
 use std::{future::Future, marker::PhantomData};
 
 use idempotency_core::Attempt;
-pub use lambda_http::{Error, Request, http::Method};
+pub use lambda_http::{Error, LambdaEvent, Request, http::Method};
 use serde::Serialize;
 
 use crate::Probed;

@@ -23,9 +23,27 @@ async fn handle(event: LambdaEvent<Value>) -> Result<Value, Error> {
     if let Some(records) = event.get("Records").and_then(Value::as_array) {
         return batch(records, &context.request_id).await;
     }
+    if let (Some(_), Some(id)) = (event.get("detail-type"), event.get("id").and_then(Value::as_str)) {
+        println!("event {id} {}", context.request_id);
+        return Ok(Value::Null);
+    }
     // An HTTP event of the HTTP front has no `do`; its answer is the event, as a response body.
     match event.get("do").and_then(Value::as_str) {
         Some("echo") => Ok(event),
+        Some("say") => {
+            println!("request {}", context.request_id);
+            match event.get("then").and_then(Value::as_str) {
+                Some("fail") => Err("the handler says no".into()),
+                Some("exit") => process::exit(3),
+                Some("hang") => std::future::pending().await,
+                _ => Ok(Value::Null),
+            }
+        }
+        // The file is the memory of the first attempt, which another process may have made.
+        Some("fail_once") => match std::fs::File::create_new(path(&event)) {
+            Ok(_) => Err("the handler says no for once".into()),
+            Err(_) => Ok(Value::Null),
+        },
         Some("fail") => Err("the handler says no".into()),
         Some("panic") => deliberate_panic(),
         Some("exit") => {
@@ -83,10 +101,13 @@ async fn batch(records: &[Value], request_id: &str) -> Result<Value, Error> {
 }
 
 async fn wait_for_file(event: &Value) {
-    let path = event.get("path").and_then(Value::as_str).unwrap_or_default();
-    while !Path::new(path).exists() {
+    while !path(event).exists() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
+}
+
+fn path(event: &Value) -> &Path {
+    Path::new(event.get("path").and_then(Value::as_str).unwrap_or_default())
 }
 
 /// The path decides what an HTTP request gets. The response has the fields of every kind of front; each reads its own.

@@ -2,30 +2,15 @@
 
 use std::time::Duration;
 
+use crate::civil_time::CivilTime;
+
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-const DAY: u64 = 86_400;
 
 /// Formats a time since the Unix epoch the way Apache's common log format does, in UTC.
 pub(super) fn common_log_time(since_epoch: Duration) -> String {
-    let seconds = since_epoch.as_secs();
-    let (year, month, day) = civil_date(seconds / DAY);
-    let (hour, minute, second) = (seconds % DAY / 3600, seconds % 3600 / 60, seconds % 60);
+    let CivilTime { year, month, day, hour, minute, second, .. } = CivilTime::of(since_epoch);
     let month = usize::try_from(month - 1).ok().and_then(|index| MONTHS.get(index)).unwrap_or(&"Jan");
     format!("{day:02}/{month}/{year}:{hour:02}:{minute:02}:{second:02} +0000")
-}
-
-/// Days since the epoch to year, month and day: Howard Hinnant's `civil_from_days`, for years from 1970.
-fn civil_date(days: u64) -> (u64, u64, u64) {
-    // Counted from 1 March of year 0, so that the leap day is the last day of a year.
-    let days = days + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    (year, month, day)
 }
 
 #[cfg(test)]

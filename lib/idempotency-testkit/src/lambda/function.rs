@@ -68,6 +68,18 @@ impl Function {
     /// [`InvokeError::Init`] the sandbox is gone, and the next invocation gets another one (a timed-out one
     /// goes on with [`FunctionConfig::kill_at_deadline`](field@FunctionConfig::kill_at_deadline)` = false`).
     pub async fn invoke(&self, payload: impl Into<Bytes>) -> Result<Bytes, InvokeError> {
+        self.invoke_as(&Uuid::new_v4().to_string(), payload).await
+    }
+
+    /// Invokes the function under a request id of the caller's, as a retry of an asynchronous invocation has that of the first
+    /// attempt. Everything else is as for [`Self::invoke`].
+    ///
+    /// Dropping the future is a caller that went away: the invocation goes on, and its sandbox is used again afterwards.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::invoke`].
+    pub async fn invoke_as(&self, request_id: &str, payload: impl Into<Bytes>) -> Result<Bytes, InvokeError> {
         let payload = payload.into();
         if payload.len() > REQUEST_LIMIT {
             return Err(InvokeError::PayloadTooLarge { size: payload.len(), limit: REQUEST_LIMIT });
@@ -75,7 +87,7 @@ impl Function {
         loop {
             let sandbox = self.inner.reserve()?;
             let (reply, answer) = oneshot::channel();
-            let invocation = Invocation { payload: payload.clone(), reply };
+            let invocation = Invocation { request_id: request_id.to_owned(), payload: payload.clone(), reply };
             // A sandbox that ends before its process has got the event drops the reply. The function has
             // seen nothing then, so this is not a retry.
             if sandbox.messages.send(Message::Invoke(invocation)).is_ok()

@@ -15,6 +15,7 @@ pub(super) const RESPONSE_LIMIT: usize = 6_291_556;
 /// One invocation on its way to a process.
 #[derive(Debug)]
 pub(super) struct Invocation {
+    pub(super) request_id: String,
     pub(super) payload: Bytes,
     /// Dropping it unused means: the process never saw the event, so another sandbox may have it.
     pub(super) reply: oneshot::Sender<Result<Bytes, InvokeError>>,

@@ -6,6 +6,9 @@
 //! runtime API for custom runtimes" in AWS's guide), so the host always knows which process is talking.
 //! The binary is the one that is deployed; it cannot tell the difference.
 //!
+//! An [`AsyncInvoker`] is Lambda's own queue in front of a function: for events of EventBridge, S3, SNS and Scheduler, which come
+//! without anybody who waits for the answer.
+//!
 //! Tests crash, freeze and outlive functions through [`Function::sandboxes`]:
 //! [`Sandbox::kill`] in the middle of an invocation, [`Sandbox::pause`] and [`Sandbox::resume`] for
 //! Lambda's freezing, and [`FunctionConfig::kill_at_deadline`]`(false)` for a process that goes on after
@@ -39,6 +42,7 @@
 //! # }
 //! ```
 
+mod asynchronous;
 mod config;
 mod environment;
 mod error;
@@ -51,6 +55,7 @@ mod runtime_api;
 mod sandbox;
 mod supervisor;
 
+pub use asynchronous::{AsyncConfig, AsyncCounts, AsyncInvoker, AsyncTooLarge};
 pub use config::{FunctionConfig, Logs};
 pub use error::{FunctionError, InvokeError};
 pub use exit::Exit;

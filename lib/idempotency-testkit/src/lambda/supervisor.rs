@@ -162,8 +162,7 @@ impl Supervisor {
         // A call whose connection has closed is not one: the process is ending, or calls again.
         let Some(waiting) = self.state.waiting.take().filter(|waiting| !waiting.is_closed()) else { return };
         let Some(Pending { invocation, .. }) = self.state.pending.take() else { return };
-        let Invocation { payload, reply } = invocation;
-        let request_id = Uuid::new_v4().to_string();
+        let Invocation { request_id, payload, reply } = invocation;
         let delivery = Delivery {
             request_id: request_id.clone(),
             deadline_ms: epoch_millis(since_epoch() + self.config.timeout),
@@ -173,7 +172,7 @@ impl Supervisor {
         };
         let deadline = Instant::now() + self.config.timeout;
         if waiting.send(delivery).is_err() {
-            self.state.pending = Some(Pending { invocation: Invocation { payload, reply }, deadline });
+            self.state.pending = Some(Pending { invocation: Invocation { request_id, payload, reply }, deadline });
             return;
         }
         let running = Running { request_id, reply: Some(reply), deadline: Some(deadline) };

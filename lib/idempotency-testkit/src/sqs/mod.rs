@@ -58,7 +58,6 @@
 mod account;
 mod attribute;
 mod checksum;
-mod clock;
 mod config;
 mod counts;
 mod error;

@@ -83,10 +83,13 @@ impl QueueState {
         let mut taken = Taken::default();
         let mut copies = Vec::new();
         let mut left = VecDeque::with_capacity(self.messages.len());
-        for mut message in std::mem::take(&mut self.messages) {
+        let mut untouched = std::mem::take(&mut self.messages).into_iter();
+        while taken.received.len() < most
+            && let Some(mut message) = untouched.next()
+        {
             let group = message.group.as_ref().filter(|_| self.config.is_fifo());
             let is_blocked = group.is_some_and(|group| blocked.contains(group));
-            if taken.received.len() == most || is_blocked || !message.is_visible(now) {
+            if is_blocked || !message.is_visible(now) {
                 // What comes later in its group must not overtake it.
                 blocked.extend(group.cloned());
                 left.push_back(message);
@@ -98,6 +101,7 @@ impl QueueState {
                 left.push_back(message);
             }
         }
+        left.extend(untouched);
         left.extend(copies);
         self.messages = left;
         taken
@@ -135,11 +139,12 @@ impl QueueState {
     /// under an older one. FIFO queues refuse a handle whose timeout has ended ("DeleteMessage" in the SQS API Reference).
     pub(super) fn delete(&mut self, receipt: &Receipt, now: Duration) -> Result<(), SqsError> {
         let (id, delivery) = receipt.read(&self.config.name)?;
-        let known = self.messages.iter().any(|message| message.id == id);
         let current = self.messages.iter().position(|message| message.delivery == Some(delivery));
-        let in_time = current.and_then(|index| self.messages.get(index)).is_some_and(|m| !m.is_visible(now));
-        if self.config.is_fifo() && known && !in_time {
-            return Err(SqsError::ExpiredReceipt);
+        if self.config.is_fifo() {
+            let in_time = current.and_then(|index| self.messages.get(index)).is_some_and(|m| !m.is_visible(now));
+            if !in_time && self.messages.iter().any(|message| message.id == id) {
+                return Err(SqsError::ExpiredReceipt);
+            }
         }
         if let Some(index) = current {
             self.messages.remove(index);

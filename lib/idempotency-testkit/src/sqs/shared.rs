@@ -6,9 +6,10 @@ use tokio::time::{Instant, sleep, sleep_until};
 use uuid::Uuid;
 
 use super::account::{Account, Handed};
-use super::clock::Clock;
+
 use super::queue_state::QueueState;
 use super::{Message, Received, Sent, SqsError};
+use crate::jumping_clock::JumpingClock;
 use crate::local::{ACCOUNT_ID, REGION};
 use crate::locked::lock;
 
@@ -16,7 +17,7 @@ use crate::locked::lock;
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) url: String,
-    clock: Clock,
+    clock: JumpingClock,
     account: Mutex<Account>,
     /// Told whenever a message may have become visible, for receivers that wait.
     changes: watch::Sender<()>,
@@ -24,7 +25,7 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn new(url: String) -> Self {
-        Self { url, clock: Clock::start(), account: Mutex::default(), changes: watch::Sender::new(()) }
+        Self { url, clock: JumpingClock::start(), account: Mutex::default(), changes: watch::Sender::new(()) }
     }
 
     pub(super) fn now(&self) -> Duration {
