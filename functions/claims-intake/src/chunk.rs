@@ -22,7 +22,7 @@ pub(crate) struct Chunk<'a> {
 /// The chunks of a claim's document for this model.
 pub(crate) fn chunks<'a>(claim: &'a Claim, model: &'a str) -> Result<Vec<Chunk<'a>>, KeyPartError> {
     let (tenant, claim_id) = (claim.tenant.as_str(), claim.claim_id.as_str());
-    let chunk = |(index, text)| {
+    let chunk = |(index, text): (usize, &'a str)| {
         let id = content_id!(tenant, claim_id, chunk = index, model)?;
         Ok(Chunk { id, claim, index, text, model })
     };

@@ -1,30 +1,17 @@
 //! Claims out of the queue.
 
 use lambda_idempotency::{
-    Attempt, KeyPartError, Operation, Scope,
-    events::{DeliveryError, EventOperation, Identity, Sqs, run},
+    Attempt, KeyPartError,
     function::{Classify, Failed, Failure},
-    key,
+    idempotent,
 };
-use lambda_runtime::LambdaEvent;
 use serde::{Deserialize, Serialize};
 
-use crate::{chunk::chunks, chunk_table::PutError, claim::Claim, config::App};
-
-const TAKE_IN_CLAIM: Operation = Operation::declare("take-in-claim", 1);
-
-/// Takes in the claims of one event, and answers which of its messages are to be delivered again.
-pub(crate) async fn take_in_all(
-    app: &App,
-    event: LambdaEvent<<Sqs as lambda_idempotency::events::Source>::Event>,
-) -> Result<<Sqs as lambda_idempotency::events::Source>::Response, DeliveryError> {
-    let identify = |claim: &Claim| {
-        let claim_id = claim.claim_id.as_str();
-        Identity::new(Scope::tenant(claim.tenant.as_str())).key(key!(TAKE_IN_CLAIM; claim_id))
-    };
-    let operation = EventOperation::new(TAKE_IN_CLAIM);
-    run(Sqs, &app.idempotency, &operation, event, identify, |claim, attempt| take_in(claim, attempt, app)).await
-}
+use crate::{
+    chunk::chunks,
+    chunk_table::{ChunkTable, PutError},
+    claim::{Claim, Name},
+};
 
 /// What became of a claim.
 #[derive(Debug, Serialize, Deserialize)]
@@ -34,12 +21,24 @@ pub(crate) struct TakenIn {
 }
 
 /// Stores the chunks of a claim's document.
-async fn take_in(claim: Claim, attempt: Attempt, app: &App) -> Result<TakenIn, IntakeError> {
+#[idempotent(
+    sqs,
+    operation = "take-in-claim",
+    version = 1,
+    scope = tenant(claim.tenant.as_str()),
+    key = [claim_id = claim.claim_id.as_str()],
+)]
+pub(crate) async fn take_in(
+    claim: Claim,
+    attempt: &Attempt,
+    table: &ChunkTable,
+    model: &Name,
+) -> Result<TakenIn, IntakeError> {
     if claim.document.trim().is_empty() {
         return Err(IntakeError::EmptyDocument);
     }
-    let chunks = chunks(&claim, app.model.as_str())?;
-    app.chunks.put(&chunks, &attempt).await?;
+    let chunks = chunks(&claim, model.as_str())?;
+    table.put(&chunks, attempt).await?;
     Ok(TakenIn { chunks: chunks.len() })
 }
 

@@ -31,5 +31,5 @@ use crate::config::App;
 async fn main() -> Result<(), Error> {
     tracing::init_default_subscriber();
     let app = App::from_env().await?;
-    run(service_fn(|event| intake::take_in_all(&app, event))).await
+    run(service_fn(|event| intake::take_in(&app.idempotency, &app.chunks, &app.model, event))).await
 }

@@ -1,25 +1,19 @@
 //! Events out of the bus.
 
-use aws_lambda_events::eventbridge::EventBridgeEvent;
 use lambda_idempotency::{
-    Operation, Scope,
-    events::{DeliveryError, EventBridge, EventOperation, Identity, run},
     function::{Classify, Failure},
+    idempotent,
 };
-use lambda_runtime::LambdaEvent;
-use serde_json::Value;
 
-use crate::{config::App, order_event::OrderEvent, orders::StoreError};
+use crate::{
+    order_event::OrderEvent,
+    orders::{Orders, StoreError},
+};
 
-const FOLLOW_ORDER: Operation = Operation::declare("follow-order", 1);
-
-/// Brings the view up to date with one event.
-pub(crate) async fn follow(app: &App, event: LambdaEvent<EventBridgeEvent<Value>>) -> Result<(), DeliveryError> {
-    // The bus is the company's own: nobody else's events have its ids.
-    let identify = |_: &OrderEvent| Identity::new(Scope::none());
-    let operation = EventOperation::new(FOLLOW_ORDER);
-    let follow = async |event: OrderEvent, _| app.orders.follow(&event).await;
-    run(EventBridge, &app.idempotency, &operation, event, identify, follow).await
+/// Brings the view up to date with one event. The bus is the company's own, so nobody else's events have its ids.
+#[idempotent(eventbridge, operation = "follow-order", version = 1, scope = none)]
+pub(crate) async fn follow(event: OrderEvent, orders: &Orders) -> Result<(), StoreError> {
+    orders.follow(&event).await
 }
 
 impl Classify for StoreError {

@@ -26,5 +26,5 @@ use crate::config::App;
 async fn main() -> Result<(), Error> {
     tracing::init_default_subscriber();
     let app = App::from_env().await?;
-    run(service_fn(|event| follow::follow(&app, event))).await
+    run(service_fn(|event| follow::follow(&app.idempotency, &app.orders, event))).await
 }
