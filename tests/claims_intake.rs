@@ -52,12 +52,7 @@ async fn a_message_that_is_delivered_again_is_replayed_and_writes_no_chunk() {
     // The second copy comes under the same message id, in the same batch or while the first is at work or later; the message that
     // its sender sends again, which is delivered twice as well, under another id.
     world.send(&message);
-    eventually(PATIENCE, async || {
-        world.come_again();
-        world.queue().is_empty().then_some(())
-    })
-    .await
-    .unwrap();
+    world.emptied().await;
     assert_eq!(world.chunk_requests(), []);
     assert_eq!((world.chunks().await, world.record().await), (chunks, record));
     assert_eq!(world.dead_letters(), 0);

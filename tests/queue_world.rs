@@ -95,6 +95,20 @@ impl QueueWorld {
         self.stack.sqs().advance(VISIBILITY_TIMEOUT);
     }
 
+    /// Waits until the queue is empty. What was a conflict comes again as soon as nothing is at work.
+    pub(crate) async fn emptied(&self) {
+        let mut again = 0;
+        let emptied = async || {
+            let (counts, failed) = (self.queue().counts(), self.mapping().counts().returned - again);
+            if failed > 0 && counts.visible == 0 && counts.in_flight as u64 == failed {
+                again += failed;
+                self.come_again();
+            }
+            (counts.total() == 0).then_some(())
+        };
+        eventually(PATIENCE, emptied).await.unwrap();
+    }
+
     /// Waits until this many messages lie in the dead-letter queue.
     pub(crate) async fn dead(&self, messages: usize) {
         eventually(PATIENCE, async || (self.dead_letters() >= messages).then_some(())).await.unwrap();

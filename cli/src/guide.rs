@@ -65,9 +65,10 @@ fn dead_letters(stack: &Stack) -> String {
 fn tables(stack: &Stack) -> String {
     let tables = ReadyMade::find(name(stack)).map_or(&[][..], |function| function.tables);
     let scan = |table: &str| {
+        // DynamoDB takes signed requests only. Locally any key will do.
         format!(
-            "\nSee what is in the table {table}:\n\n  curl {} -H 'content-type: application/x-amz-json-1.0' \\\n    \
-             -H 'x-amz-target: DynamoDB_20120810.Scan' -d '{{\"TableName\": \"{table}\"}}'\n",
+            "\nSee what is in the table {table}:\n\n  curl {} --aws-sigv4 aws:amz:us-east-1:dynamodb --user local:local \\\n    \
+             -H 'content-type: application/x-amz-json-1.0' -H 'x-amz-target: DynamoDB_20120810.Scan' -d '{{\"TableName\": \"{table}\"}}'\n",
             stack.dynamodb_url()
         )
     };
