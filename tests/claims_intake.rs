@@ -12,6 +12,7 @@ use idempotency_testkit::{
 use serde_json::json;
 
 use crate::{
+    policy::assert_allowed,
     queue_world::{QueueWorld, claim, document},
     world::PATIENCE,
 };
@@ -142,6 +143,7 @@ async fn poison_in_a_batch_goes_to_the_dead_letters_and_the_rest_is_done() {
     let count = |status| records.iter().filter(|record| record.status == status).count();
     // The one with an empty document has failed for good; the other two were never claimed.
     assert_eq!((count(Status::Completed), count(Status::Failed), records.len()), (5, 1, 6));
+    assert_allowed(&world.stack, "ClaimsIntake", &["BatchExecuteStatement", "BatchGetItem", "BatchWriteItem"]);
     world.stop().await;
 }
 

@@ -29,6 +29,7 @@ mod in_flight;
 mod key_header;
 mod lost_reply;
 mod order_events;
+mod policy;
 mod queue_world;
 mod request_counts;
 mod store_down;

@@ -12,7 +12,7 @@ use idempotency_testkit::{
 };
 use serde_json::{Value, json};
 
-use crate::world::PATIENCE;
+use crate::{policy::assert_allowed, world::PATIENCE};
 
 type Item = HashMap<String, AttributeValue>;
 
@@ -142,6 +142,7 @@ async fn an_older_event_never_overwrites_a_newer_one() {
     world.followed("OrderPaid", &detail("o-2", 10)).await;
     assert_eq!(world.orders().await, [order("o-1", "cancelled", 3), order("o-2", "paid", 10)]);
     assert_eq!((world.invoker().counts().succeeded, world.dead_letters()), (6, 0));
+    assert_allowed(&world.stack, "OrderEvents", &["PutItem"]);
     world.stop().await;
 }
 
