@@ -127,22 +127,23 @@ async fn poison_in_a_batch_goes_to_the_dead_letters_and_the_rest_is_done() {
     let world = QueueWorld::with(QueueOptions { max_receives: 2, ..QueueOptions::default() }).await;
     world.queue().send(Message::new("no JSON")).unwrap();
     world.send(&claim("CLM-0", " \n"));
+    world.send(&claim("CLM-00", ""));
     world.send(&json!({ "tenant": "tenant-7", "claim_id": "CLM 9", "document": "An id with a blank." }));
     for number in 1..=5 {
         world.send(&claim(&format!("CLM-{number}"), "One paragraph."));
     }
     world.deleted(5).await;
     for receives in 1..=2 {
-        world.returned(3 * receives).await;
+        world.returned(4 * receives).await;
         world.come_again();
     }
-    world.dead(3).await;
+    world.dead(4).await;
     assert_eq!(world.chunks().await.len(), 5);
     assert!(world.queue().is_empty());
     let records = world.records().await;
     let count = |status| records.iter().filter(|record| record.status == status).count();
-    // The one with an empty document has failed for good; the other two were never claimed.
-    assert_eq!((count(Status::Completed), count(Status::Failed), records.len()), (5, 1, 6));
+    // Those with an empty document have failed for good; the other two were never claimed.
+    assert_eq!((count(Status::Completed), count(Status::Failed), records.len()), (5, 2, 7));
     assert_allowed(&world.stack, "ClaimsIntake", &["BatchExecuteStatement", "BatchGetItem", "BatchWriteItem"]);
     world.stop().await;
 }

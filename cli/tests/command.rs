@@ -213,7 +213,7 @@ async fn messages(queue: &str, count: u64) {
 async fn local_takes_claims_from_a_queue_and_keeps_what_fails() {
     for fifo in [false, true] {
         let arguments: &[&str] = match fifo {
-            false => &["--function", "claims-intake", "--max-receives", "7", "--visibility-timeout", "20s"],
+            false => &["--function", "claims-intake"],
             true => &["--function", "claims-intake", "--fifo", "--batch-size", "5"],
         };
         let local = Local::start(arguments);
@@ -290,6 +290,23 @@ fn local_tells_people_what_to_try_for_each_trigger() {
         assert!(guide.iter().any(|line| line.trim_start().starts_with("curl ") && line.contains(curl)), "{guide:?}");
         let tables = guide.iter().any(|line| line.contains("DynamoDB_20120810.Scan"));
         assert_eq!(tables, !arguments.contains(&own), "{guide:?}");
+    }
+}
+
+#[test]
+fn the_options_of_a_queue_and_of_retries_arrive() {
+    let rows: [(&[&str], &str); 4] = [
+        (&["--function", "claims-intake"], "comes again after 15s, and goes to the dead letters after 5 receives"),
+        (
+            &["--function", "claims-intake", "--visibility-timeout", "1m", "--max-receives", "7"],
+            "comes again after 60s, and goes to the dead letters after 7 receives",
+        ),
+        (&["--function", "order-events"], "comes again after 60s and 120s ("),
+        (&["--function", "order-events", "--retry-after", "500ms"], "comes again after 500ms ("),
+    ];
+    for (arguments, told) in rows {
+        let guide = guide(arguments);
+        assert!(guide.iter().any(|line| line.contains(told)), "{guide:?}");
     }
 }
 
