@@ -1,8 +1,8 @@
 //! Goal: what a client, a payment provider and an operator see is right, whatever is sent and whatever breaks.
 //!
-//! Method: each test starts the whole stack of its own on loopback (the deployed binary of `payments-api` under the local
-//! Lambda host, an HTTP API in front, DynamoDB behind a fault proxy, a payment provider with a ledger), acts over HTTP, and
-//! counts effects, requests and stored bytes. Nothing waits for a lease to run out: a test moves the lease or the expiry
+//! Method: each test starts the whole stack of its own on loopback (the deployed binary of a ready-made function under the local
+//! Lambda host, in front of it an HTTP API, a queue with its event source mapping or an event bus, DynamoDB behind a fault proxy, a
+//! payment provider with a ledger), acts as a client does, and counts effects, requests and stored bytes. Nothing waits for a lease to run out: a test moves the lease or the expiry
 //! in the stored record, which is all that time does to it.
 
 #![allow(
@@ -17,6 +17,7 @@
 mod every_kind;
 
 mod batches;
+mod claims_intake;
 mod concurrency;
 mod crash;
 mod event_samples;
@@ -31,7 +32,10 @@ mod http_kinds;
 mod in_flight;
 mod key_header;
 mod lost_reply;
+mod order_events;
+mod policy;
 mod propagation;
+mod queue_world;
 mod queues;
 mod request_counts;
 mod store_down;

@@ -1,12 +1,12 @@
 //! The command line.
 
-use std::{net::SocketAddr, path::PathBuf, process::ExitCode};
+use std::{net::SocketAddr, path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
 use idempotency_testkit::http_front::HttpKind;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::{CliError, DynamoDb, StackOptions, build, demo, faults, invoke, local};
+use crate::{CliError, DynamoDb, QueueOptions, StackOptions, Trigger, build, demo, faults, invoke, local};
 
 /// Effectively-once AWS Lambda functions: see them work, run them locally, invoke one, break them.
 #[derive(Debug, Parser)]
@@ -24,7 +24,10 @@ pub struct Cli {
 enum Command {
     /// Send one charge many times, kill a sandbox, and count what was charged (the default).
     Demo,
-    /// Run API, DynamoDB and payment provider on loopback until Ctrl-C or SIGTERM.
+    /// Run one function, what invokes it and what it talks to on loopback until Ctrl-C or SIGTERM.
+    ///
+    /// payments-api is behind an HTTP API, claims-intake gets what is sent to a queue, order-events what is put on an event bus. What
+    /// invokes a function of your own says --trigger. DynamoDB, queues, a bus and a payment provider are there for each.
     Local(Local),
     /// Invoke one function with a raw event and print its response.
     Invoke(Invoke),
@@ -38,18 +41,30 @@ enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct Local {
-    /// The function behind the HTTP API: a package in functions/.
+    /// The function: a package in functions/.
     #[arg(long, value_name = "NAME", default_value = "payments-api")]
     function: String,
 
-    /// Where the HTTP API listens; port 0 takes any free one.
+    /// What invokes a function of your own; http if nothing is said.
+    #[arg(long, value_name = "TRIGGER", value_enum)]
+    trigger: Option<Trigger>,
+
+    /// Where the function is reached: its HTTP API, queues, bus or invocations. Port 0 takes any free one.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:3000", value_parser = address)]
     http: SocketAddr,
 
     /// What is in front of the function, and so which events it gets: http-api, rest-api, alb, alb-multi-value or
-    /// function-url.
-    #[arg(long, value_name = "KIND", default_value = "http-api")]
-    http_kind: HttpKind,
+    /// function-url. [default: http-api]
+    #[arg(long, value_name = "KIND")]
+    http_kind: Option<HttpKind>,
+
+    #[command(flatten)]
+    queue: QueueArguments,
+
+    /// How long after a failure an asynchronous invocation is retried: one wait for each retry, such as 1s,2s. On AWS, and if nothing is
+    /// said, they are 1 and 2 minutes. For the triggers eventbridge and async.
+    #[arg(long, value_name = "WAIT,…", value_delimiter = ',', num_args = 1, value_parser = duration)]
+    retry_after: Option<Vec<Duration>>,
 
     #[command(flatten)]
     dynamodb: DynamoDbArguments,
@@ -73,6 +88,26 @@ pub(crate) struct Local {
     /// Print the addresses as one JSON object on one line.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+struct QueueArguments {
+    /// The most messages that the function gets at once, for the trigger sqs. [default: 10]
+    #[arg(long, value_name = "N", value_parser = positive)]
+    batch_size: Option<usize>,
+
+    /// How long a message that was received stays invisible, and so how soon one that failed comes again: such as 20s or 2m, for the
+    /// trigger sqs. Not less than the function's timeout, 10s. [default: 15s; AWS advises six times the function's timeout]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    visibility_timeout: Option<Duration>,
+
+    /// How often a message is received before it goes to the dead-letter queue, for the trigger sqs. [default: 5]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    max_receives: Option<u32>,
+
+    /// Use a FIFO queue, for the trigger sqs.
+    #[arg(long)]
+    fifo: bool,
 }
 
 #[derive(Debug, Args)]
@@ -133,6 +168,22 @@ fn positive(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "expected a number from 1".to_owned())
 }
 
+/// `500ms`, `15s`, `2m`, `1h`; a number alone is seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|character: char| character.is_ascii_alphabetic());
+    let number: u64 = digits.parse().map_err(|_| DURATION.to_owned())?;
+    let milliseconds = match text.get(digits.len()..) {
+        Some("ms") => Some(number),
+        Some("" | "s") => number.checked_mul(1_000),
+        Some("m") => number.checked_mul(60_000),
+        Some("h") => number.checked_mul(3_600_000),
+        _ => None,
+    };
+    milliseconds.map(Duration::from_millis).ok_or_else(|| DURATION.to_owned())
+}
+
+const DURATION: &str = "expected a duration such as 500ms, 15s or 2m";
+
 fn address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "expected an address with a port, such as 127.0.0.1:3000".to_owned())
 }
@@ -172,14 +223,22 @@ impl Cli {
     pub async fn run(self) -> Result<ExitCode, CliError> {
         // Fails when a provider is installed already, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
+        let command = self.command.unwrap_or(Command::Demo);
+        let event = match &command {
+            Command::Invoke(arguments) => Some(invoke::read_event(&arguments.event)?),
+            _ => None,
+        };
+        if let Command::Local(arguments) = &command {
+            arguments.options()?;
+        }
         if !self.no_build {
             build::functions().await?;
         }
-        match self.command.unwrap_or(Command::Demo) {
+        match command {
             Command::Demo => until_stopped(demo::run()).await,
             // Stopping is how it ends.
             Command::Local(arguments) => local::run(arguments).await,
-            Command::Invoke(arguments) => until_stopped(invoke::run(arguments)).await,
+            Command::Invoke(arguments) => until_stopped(invoke::run(arguments, event.unwrap_or_default())).await,
             Command::Faults(arguments) => until_stopped(faults::run(arguments)).await,
         }
     }
@@ -196,11 +255,17 @@ async fn until_stopped(command: impl Future<Output = Result<ExitCode, CliError>>
 }
 
 impl Local {
-    pub(crate) fn options(&self) -> StackOptions {
-        StackOptions {
+    /// # Errors
+    ///
+    /// When an option means nothing for the function's trigger.
+    pub(crate) fn options(&self) -> Result<StackOptions, CliError> {
+        let options = StackOptions {
             function: self.function.clone(),
+            trigger: self.trigger,
             http: self.http,
-            http_kind: self.http_kind,
+            http_kind: self.http_kind.unwrap_or_default(),
+            queue: self.queue.options(),
+            retry_after: self.retry_after.clone().unwrap_or(StackOptions::RETRY_AFTER.to_vec()),
             dynamodb: match &self.dynamodb.endpoint_url {
                 Some(url) => DynamoDb::Endpoint(url.clone()),
                 None => self.dynamodb.dynamodb.clone(),
@@ -210,7 +275,47 @@ impl Local {
             ..StackOptions::default()
         }
         .env("ON_ABANDONED", &self.on_abandoned)
-        .env("IN_FLIGHT", &self.in_flight)
+        .env("IN_FLIGHT", &self.in_flight);
+        self.check(options.trigger())?;
+        Ok(options)
+    }
+
+    fn check(&self, trigger: Trigger) -> Result<(), CliError> {
+        let (http, sqs) = (&[Trigger::Http][..], &[Trigger::Sqs][..]);
+        let options = [
+            ("--http-kind", self.http_kind.is_some(), http, "http"),
+            ("--batch-size", self.queue.batch_size.is_some(), sqs, "sqs"),
+            ("--visibility-timeout", self.queue.visibility_timeout.is_some(), sqs, "sqs"),
+            ("--max-receives", self.queue.max_receives.is_some(), sqs, "sqs"),
+            ("--fifo", self.queue.fifo, sqs, "sqs"),
+            (
+                "--retry-after",
+                self.retry_after.is_some(),
+                &[Trigger::EventBridge, Trigger::Async],
+                "eventbridge or async",
+            ),
+        ];
+        match options.into_iter().find(|(_, is_given, of, _)| *is_given && !of.contains(&trigger)) {
+            Some((option, _, _, of)) => Err(CliError::OptionOfOtherTrigger {
+                option,
+                of,
+                function: self.function.clone(),
+                trigger: trigger.name(),
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl QueueArguments {
+    fn options(&self) -> QueueOptions {
+        let default = QueueOptions::default();
+        QueueOptions {
+            fifo: self.fifo,
+            batch_size: self.batch_size.unwrap_or(default.batch_size),
+            visibility_timeout: self.visibility_timeout.unwrap_or(default.visibility_timeout),
+            max_receives: self.max_receives.unwrap_or(default.max_receives),
+        }
     }
 }
 
@@ -241,6 +346,18 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_duration_has_a_unit_or_is_seconds() {
+        let milliseconds = |text| duration(text).map(|duration| duration.as_millis());
+        let rows = [("500ms", 500), ("15s", 15_000), ("15", 15_000), ("2m", 120_000), ("1h", 3_600_000), ("0", 0)];
+        for (text, expected) in rows {
+            assert_eq!(milliseconds(text), Ok(expected), "{text}");
+        }
+        for text in ["", "s", "-1s", "1.5s", "2d", "s2", "99999999999999999h"] {
+            assert_eq!(duration(text).unwrap_err(), DURATION, "{text}");
+        }
     }
 
     #[test]

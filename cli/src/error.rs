@@ -1,14 +1,15 @@
 //! What can go wrong on the command line.
 
-use std::{error::Error, io, path::PathBuf};
+use std::{error::Error, io, path::PathBuf, time::Duration};
 
 use idempotency_testkit::{
-    FunctionBinaryError, NotInTime,
+    BindError, FunctionBinaryError, NotInTime,
     dynamodb::DynamoDbError,
     fault_proxy::FaultProxyError,
     http_front::HttpFrontError,
     lambda::{FunctionError, InvokeError},
     payment_provider::PaymentProviderError,
+    sqs::{MappingError, SqsError},
 };
 
 /// What can go wrong on the command line. Each is told in one line that says what to do.
@@ -38,6 +39,48 @@ pub enum CliError {
     /// The local payment provider.
     #[error(transparent)]
     PaymentProvider(#[from] PaymentProviderError),
+    /// The local queues, bus or invocations cannot listen.
+    #[error(transparent)]
+    Bind(#[from] BindError),
+    /// The local queues.
+    #[error(transparent)]
+    Queue(#[from] SqsError),
+    /// The local event source mapping.
+    #[error(transparent)]
+    Mapping(MappingError),
+    /// Messages would come back while the function still works on them.
+    #[error(
+        "a visibility timeout of {visibility_timeout:?} is less than the function's timeout of {function_timeout:?}, which Lambda refuses: \
+         say a longer one with --visibility-timeout"
+    )]
+    ShortVisibility {
+        /// The queue's.
+        visibility_timeout: Duration,
+        /// The function's.
+        function_timeout: Duration,
+    },
+    /// A ready-made function cannot be invoked that way.
+    #[error("{function} understands the events of the trigger {trigger}, not of {asked}: leave --trigger out")]
+    OtherTrigger {
+        /// The function's name.
+        function: &'static str,
+        /// Its trigger.
+        trigger: &'static str,
+        /// What was asked for.
+        asked: &'static str,
+    },
+    /// An option means nothing for this function.
+    #[error("{option} is for the trigger {of}, and {function} has the trigger {trigger}")]
+    OptionOfOtherTrigger {
+        /// The option.
+        option: &'static str,
+        /// What it is for.
+        of: &'static str,
+        /// The function's name.
+        function: String,
+        /// Its trigger.
+        trigger: &'static str,
+    },
     /// The local Lambda.
     #[error(transparent)]
     Function(#[from] FunctionError),

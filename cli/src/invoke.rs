@@ -7,8 +7,7 @@ use serde_json::Value;
 use crate::{CliError, Stack, cli::Invoke};
 
 /// Invokes one function with one event and prints what it answers.
-pub(crate) async fn run(arguments: Invoke) -> Result<ExitCode, CliError> {
-    let event = read_event(&arguments.event)?;
+pub(crate) async fn run(arguments: Invoke, event: Value) -> Result<ExitCode, CliError> {
     let stack = Stack::start(arguments.options()).await?;
     let invoked = stack.function().invoke(event.to_string()).await;
     stack.stop().await;
@@ -21,7 +20,8 @@ pub(crate) async fn run(arguments: Invoke) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn read_event(path: &Path) -> Result<Value, CliError> {
+/// Reads the event: before anything is built or started, which takes longer than to see that it is not there.
+pub(crate) fn read_event(path: &Path) -> Result<Value, CliError> {
     let text = if path == Path::new("-") {
         let mut text = Vec::new();
         std::io::stdin().read_to_end(&mut text).map(|_| text)

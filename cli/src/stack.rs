@@ -8,19 +8,22 @@ use std::{
 use aws_sdk_dynamodb::Client;
 use idempotency_testkit::{
     dynamodb::{EmbeddedDynamoDb, client_for, create_idempotency_table, create_table},
+    eventbridge::EventBus,
     fault_proxy::FaultProxy,
     function_binary,
-    http_front::{HttpFront, HttpKind},
-    lambda::{Function, FunctionConfig, Logs},
+    http_front::HttpKind,
+    lambda::{AsyncInvoker, Function, FunctionConfig, Logs},
     payment_provider::PaymentProvider,
+    sqs::{EventSourceMapping, Queue, Sqs},
 };
 
 use lambda_idempotency::Idempotency;
 
-use crate::{CliError, Records};
-
-/// The ready-made functions.
-const FUNCTIONS: [&str; 1] = ["payments-api"];
+use crate::{
+    CliError, QueueOptions, Records, Trigger,
+    entrance::{Entrance, Services},
+    ready_made::ReadyMade,
+};
 
 /// Which DynamoDB to use.
 #[derive(Clone, Debug)]
@@ -34,12 +37,18 @@ pub enum DynamoDb {
 /// How a stack is set up.
 #[derive(Clone, Debug)]
 pub struct StackOptions {
-    /// The function behind the HTTP API.
+    /// The function.
     pub function: String,
-    /// Where the HTTP API listens.
+    /// What invokes it; `None` is what a ready-made function is made for, and HTTP for others.
+    pub trigger: Option<Trigger>,
+    /// Where the function's entrance listens: the HTTP API, the queues, the bus, the invocations.
     pub http: SocketAddr,
     /// What kind of front the HTTP API is.
     pub http_kind: HttpKind,
+    /// How the function's queue is set up.
+    pub queue: QueueOptions,
+    /// The waits before the retries of an asynchronous invocation.
+    pub retry_after: Vec<Duration>,
     /// Which DynamoDB to use.
     pub dynamodb: DynamoDb,
     /// Where the payment provider listens.
@@ -56,13 +65,14 @@ pub struct StackOptions {
     pub environment: Vec<(String, String)>,
 }
 
-/// The function, its DynamoDB and its payment provider behind fault proxies, and an HTTP API in front.
+/// The function, its DynamoDB and its payment provider behind fault proxies, queues and a bus, and what invokes it in front.
 ///
 /// Dropping it ends all of it; [`stop`](Self::stop) does so in order and waits.
 #[derive(Debug)]
 pub struct Stack {
-    front: HttpFront,
-    http_kind: HttpKind,
+    entrance: Entrance,
+    services: Services,
+    retry_after: Vec<Duration>,
     function: Function,
     proxy: FaultProxy,
     provider: PaymentProvider,
@@ -76,8 +86,11 @@ impl Default for StackOptions {
         let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         Self {
             function: "payments-api".to_owned(),
+            trigger: None,
             http: any_port,
             http_kind: HttpKind::default(),
+            queue: QueueOptions::default(),
+            retry_after: Self::RETRY_AFTER.to_vec(),
             dynamodb: DynamoDb::Embedded(any_port),
             provider: any_port,
             timeout: Duration::from_secs(10),
@@ -90,6 +103,16 @@ impl Default for StackOptions {
 }
 
 impl StackOptions {
+    /// The waits before Lambda's retries of an asynchronous invocation (AWS Lambda Developer Guide, "How Lambda handles errors and
+    /// retries with asynchronous invocation").
+    pub const RETRY_AFTER: [Duration; 2] = [Duration::from_secs(60), Duration::from_secs(120)];
+
+    /// What invokes the function.
+    pub fn trigger(&self) -> Trigger {
+        let own = || ReadyMade::find(&self.function).map(|function| function.trigger);
+        self.trigger.or_else(own).unwrap_or_default()
+    }
+
     /// The same options with one more environment variable.
     #[must_use]
     pub fn env(mut self, name: &str, value: &str) -> Self {
@@ -114,6 +137,12 @@ impl Stack {
     /// The name of the table with the charges.
     pub const CHARGES_TABLE: &str = "charges";
 
+    /// The name of the table with the chunks of claims' documents.
+    pub const CHUNKS_TABLE: &str = "chunks";
+
+    /// The name of the table with the customers' orders.
+    pub const ORDERS_TABLE: &str = "orders";
+
     /// The namespace of the records.
     pub const NAMESPACE: &str = "local";
 
@@ -125,64 +154,103 @@ impl Stack {
     ///
     /// [`CliError`] when an address is in use, the function was not built, or DynamoDB refuses the tables.
     pub async fn start(options: StackOptions) -> Result<Self, CliError> {
-        let binary = function_binary(&options.function).map_err(|error| {
-            // A function of the user's own is known by its binary only.
-            match FUNCTIONS.contains(&options.function.as_str()) {
-                true => CliError::FunctionBinary(error),
-                false => CliError::UnknownFunction { name: options.function.clone(), known: FUNCTIONS.join(", ") },
-            }
+        let ready_made = ReadyMade::find(&options.function);
+        check_trigger(&options, ready_made)?;
+        // A function of the user's own is known by its binary only.
+        let binary = function_binary(&options.function).map_err(|error| match ready_made {
+            Some(_) => CliError::FunctionBinary(error),
+            None => CliError::UnknownFunction { name: options.function.clone(), known: ReadyMade::names() },
         })?;
-        let (embedded, dynamodb_url) = match options.dynamodb {
+        let (embedded, dynamodb_url) = match &options.dynamodb {
             DynamoDb::Embedded(address) => {
-                let embedded = EmbeddedDynamoDb::start_on(address).await?;
+                let embedded = EmbeddedDynamoDb::start_on(*address).await?;
                 let url = embedded.endpoint_url().to_owned();
                 (Some(embedded), url)
             }
-            DynamoDb::Endpoint(url) => (None, url),
+            DynamoDb::Endpoint(url) => (None, url.clone()),
         };
-        let client = client_for(&dynamodb_url);
-        let tables = async {
-            create_idempotency_table(&client, Self::TABLE).await?;
-            create_table(&client, Self::CHARGES_TABLE, "charge_id", None).await
-        };
-        tables.await.map_err(|source| CliError::Tables { url: dynamodb_url.clone(), source })?;
+        create_tables(&dynamodb_url).await?;
         let proxy = FaultProxy::start(&dynamodb_url).await?;
         let provider = PaymentProvider::start_on(options.provider).await?;
         let provider_proxy = FaultProxy::start(provider.url()).await?;
+        let services = Services::start(options.trigger(), options.http).await?;
         let config = FunctionConfig::new(&options.function, binary)
             .timeout(options.timeout)
             .kill_at_deadline(options.kill_at_deadline)
             .concurrency(options.concurrency)
             .logs(options.logs)
             .env("AWS_ENDPOINT_URL_DYNAMODB", proxy.endpoint_url())
+            .env("AWS_ENDPOINT_URL_SQS", services.sqs.url())
+            .env("AWS_ENDPOINT_URL_EVENTBRIDGE", services.bus.url())
             .env(Idempotency::TABLE, Self::TABLE)
             .env(Idempotency::NAMESPACE, Self::NAMESPACE)
-            .env("CHARGES_TABLE", Self::CHARGES_TABLE)
             .env("PAYMENT_PROVIDER_URL", provider_proxy.endpoint_url())
             .env("TENANT_FROM", tenant_from(options.http_kind));
+        let config = ReadyMade::whole_environment().fold(config, |config, (name, value)| config.env(name, value));
         let config = options.environment.iter().fold(config, |config, (name, value)| config.env(name, value));
         let function = Function::new(config)?;
-        let front = HttpFront::start(options.http, options.http_kind, function.clone()).await?;
-        Ok(Self {
-            front,
-            http_kind: options.http_kind,
-            function,
-            proxy,
-            provider,
-            provider_proxy,
-            embedded,
-            dynamodb_url,
-        })
+        let stem = ready_made.map_or(options.function.as_str(), |function| function.queue);
+        let entrance = Entrance::open(&options, stem, &services, &function).await?;
+        let retry_after = options.retry_after;
+        Ok(Self { entrance, services, retry_after, function, proxy, provider, provider_proxy, embedded, dynamodb_url })
     }
 
-    /// The base URL of the HTTP API.
+    /// What invokes the function.
+    pub const fn trigger(&self) -> Trigger {
+        match self.entrance {
+            Entrance::Http { .. } => Trigger::Http,
+            Entrance::Sqs { .. } => Trigger::Sqs,
+            Entrance::EventBridge { .. } => Trigger::EventBridge,
+            Entrance::Async { .. } => Trigger::Async,
+        }
+    }
+
+    /// The base URL of the function's entrance: the HTTP API, the queues, the bus; or where the function is invoked.
     pub fn url(&self) -> &str {
-        self.front.url()
+        self.entrance.url(&self.services)
     }
 
-    /// What kind of front the HTTP API is.
-    pub const fn http_kind(&self) -> HttpKind {
-        self.http_kind
+    /// What kind of front the HTTP API is, if the function is behind one.
+    pub const fn http_kind(&self) -> Option<HttpKind> {
+        match self.entrance {
+            Entrance::Http { kind, .. } => Some(kind),
+            _ => None,
+        }
+    }
+
+    /// The queues.
+    pub const fn sqs(&self) -> &Sqs {
+        &self.services.sqs
+    }
+
+    /// The bus.
+    pub const fn bus(&self) -> &EventBus {
+        &self.services.bus
+    }
+
+    /// The function's queue, if one invokes it.
+    pub const fn queue(&self) -> Option<&Queue> {
+        self.entrance.queue()
+    }
+
+    /// What invokes the function with what is in its queue, if it has one.
+    pub const fn mapping(&self) -> Option<&EventSourceMapping> {
+        self.entrance.mapping()
+    }
+
+    /// Where messages and events go that failed for good: `None` for HTTP, whose callers are told.
+    pub const fn dead_letters(&self) -> Option<&Queue> {
+        self.entrance.dead_letters()
+    }
+
+    /// Lambda's own queue in front of the function, if it is invoked asynchronously.
+    pub const fn invoker(&self) -> Option<&AsyncInvoker> {
+        self.entrance.invoker()
+    }
+
+    /// The waits before the retries of an asynchronous invocation.
+    pub fn retry_after(&self) -> &[Duration] {
+        &self.retry_after
     }
 
     /// The URL of DynamoDB itself, without the proxy.
@@ -226,7 +294,8 @@ impl Stack {
     pub async fn stop(self) {
         // The processes first: a request that waits for one would keep the front open.
         self.function.shutdown().await;
-        self.front.stop().await;
+        self.entrance.close().await;
+        self.services.stop().await;
         self.proxy.stop().await;
         self.provider_proxy.stop().await;
         self.provider.stop().await;
@@ -234,4 +303,28 @@ impl Stack {
             embedded.stop().await;
         }
     }
+}
+
+/// A ready-made function understands the events of one trigger.
+fn check_trigger(options: &StackOptions, ready_made: Option<&ReadyMade>) -> Result<(), CliError> {
+    match (ready_made, options.trigger) {
+        (Some(function), Some(asked)) if asked != function.trigger => Err(CliError::OtherTrigger {
+            function: function.name,
+            trigger: function.trigger.name(),
+            asked: asked.name(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+async fn create_tables(url: &str) -> Result<(), CliError> {
+    let client = client_for(url);
+    let tables = async {
+        create_idempotency_table(&client, Stack::TABLE).await?;
+        for table in ReadyMade::all_tables() {
+            create_table(&client, table.name, table.partition_key, table.sort_key).await?;
+        }
+        Ok(())
+    };
+    tables.await.map_err(|source| CliError::Tables { url: url.to_owned(), source })
 }

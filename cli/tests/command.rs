@@ -8,11 +8,16 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpListener,
     process::{Child, Command, Output, Stdio},
+    time::Duration,
 };
 
+use idempotency_testkit::{dynamodb::client_for, eventually};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
 
+/// Longer than anything takes on a slow machine; reaching it fails the test.
+const PATIENCE: Duration = Duration::from_secs(30);
+const EVENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../events/");
 const EVENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../events/api-gateway-charge.json");
 
 fn command(arguments: &[&str]) -> Command {
@@ -173,15 +178,154 @@ async fn local_uses_a_dynamodb_that_is_running_and_finds_its_records_again() {
     }
 }
 
+/// Sends a body, and says which status and JSON came back.
+async fn post(url: &str, headers: &[(&str, &str)], body: Value) -> (u16, Value) {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let request = reqwest::Client::new().post(url).body(body.to_string());
+    let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+    let response = request.send().await.unwrap();
+    let status = response.status().as_u16();
+    (status, serde_json::from_slice(&response.bytes().await.unwrap()).unwrap_or_default())
+}
+
+async fn get(url: &str) -> Value {
+    reqwest::get(url).await.unwrap().json().await.unwrap()
+}
+
+/// Waits until a table has this many items.
+async fn items(local: &Local, table: &str, count: i32) {
+    let client = client_for(local.address("dynamodb"));
+    let scanned = async || {
+        let scan = client.scan().table_name(table).send().await.unwrap();
+        (scan.count() == count).then_some(())
+    };
+    eventually(PATIENCE, scanned).await.unwrap();
+}
+
+/// Waits until a queue has this many messages in all.
+async fn messages(queue: &str, count: u64) {
+    let total = |counts: &Value| counts.as_object().unwrap().values().filter_map(Value::as_u64).sum::<u64>();
+    let counted = async || (total(&get(queue).await["messages"]) == count).then_some(());
+    eventually(PATIENCE, counted).await.unwrap();
+}
+
+#[tokio::test]
+async fn local_takes_claims_from_a_queue_and_keeps_what_fails() {
+    for fifo in [false, true] {
+        let arguments: &[&str] = match fifo {
+            false => &["--function", "claims-intake"],
+            true => &["--function", "claims-intake", "--fifo", "--batch-size", "5"],
+        };
+        let local = Local::start(arguments);
+        let queue = local.address("queue");
+        assert!(queue.ends_with(if fifo { "/queues/claims.fifo" } else { "/queues/claims" }), "{queue}");
+        let dead_letters = local.address("dead_letter_queue");
+        assert!(dead_letters.ends_with(if fifo { "/queues/claims-dlq.fifo" } else { "/queues/claims-dlq" }));
+        let url = format!("{queue}/messages");
+        let claim = serde_json::json!({ "tenant": "t", "claim_id": "c", "document": "Rain.\n\nMore rain." });
+        for id in ["1", "2"] {
+            let headers = [("x-message-group-id", "g"), ("x-message-deduplication-id", id)];
+            let headers = if fifo { &headers[..] } else { &[] };
+            assert_eq!(post(&url, headers, claim.clone()).await.0, 201);
+        }
+        items(&local, "chunks", 1).await;
+        messages(queue, 0).await;
+        items(&local, "idempotency", 1).await;
+        local.stop(Signal::TERM);
+    }
+}
+
+#[tokio::test]
+async fn local_puts_events_on_a_bus() {
+    let local = Local::start(&["--function", "order-events"]);
+    assert_eq!((local.address("trigger"), local.address("http")), ("eventbridge", local.address("eventbridge")));
+    let event: Value =
+        serde_json::from_slice(&std::fs::read(format!("{EVENTS}eventbridge-order.json")).unwrap()).unwrap();
+    let (status, answer) = post(&format!("{}/events", local.address("http")), &[], event).await;
+    assert_eq!(status, 202, "{answer}");
+    items(&local, "orders", 1).await;
+    messages(local.address("dead_letter_queue"), 0).await;
+    local.stop(Signal::TERM);
+}
+
+#[tokio::test]
+async fn local_invokes_a_function_of_ones_own_asynchronously_and_retries() {
+    let function = "testkit-fixture-function";
+    let local = Local::start(&["--function", function, "--trigger", "async", "--retry-after", "10ms,20ms"]);
+    let url = local.address("http");
+    assert!(url.ends_with("/2015-03-31/functions/testkit-fixture-function/invocations"), "{url}");
+    let event = [("x-amz-invocation-type", "Event")];
+    assert_eq!(post(url, &event, serde_json::json!({ "do": "fail" })).await.0, 202);
+    messages(local.address("dead_letter_queue"), 1).await;
+    let record = &get(&format!("{}/messages", local.address("dead_letter_queue"))).await[0];
+    let record: Value = serde_json::from_str(record["body"].as_str().unwrap()).unwrap();
+    assert_eq!(record["requestContext"]["approximateInvokeCount"], 3, "{record}");
+    assert_eq!(post(url, &[("x-amz-invocation-type", "RequestResponse")], Value::Null).await.0, 400);
+    assert_eq!(post(&url.replace(function, "another"), &event, Value::Null).await.0, 404);
+    local.stop(Signal::TERM);
+}
+
+#[tokio::test]
+async fn local_gives_a_function_of_ones_own_a_queue_of_its_own() {
+    let local = Local::start(&["--function", "testkit-fixture-function", "--trigger", "sqs"]);
+    let queue = local.address("queue");
+    assert!(queue.ends_with("/queues/testkit-fixture-function"), "{queue}");
+    assert_eq!(post(&format!("{queue}/messages"), &[], serde_json::json!({})).await.0, 201);
+    messages(queue, 0).await;
+    local.stop(Signal::TERM);
+}
+
+#[test]
+fn local_tells_people_what_to_try_for_each_trigger() {
+    let own = "testkit-fixture-function";
+    let rows: [(&[&str], &str); 5] = [
+        (&["--function", "claims-intake"], r#"/queues/claims/messages -d '{"tenant": "tenant-7","#),
+        (&["--function", "claims-intake", "--fifo"], "/queues/claims.fifo/messages \\"),
+        (&["--function", "order-events"], r#"/events -d '{"source": "com.example.orders","#),
+        (&["--function", own, "--trigger", "async"], "/functions/testkit-fixture-function/invocations -H"),
+        (&["--function", own, "--trigger", "sqs"], "/queues/testkit-fixture-function/messages -d '{}'"),
+    ];
+    for (arguments, curl) in rows {
+        let guide = guide(arguments);
+        assert!(guide.iter().any(|line| line.trim_start().starts_with("curl ") && line.contains(curl)), "{guide:?}");
+        let tables = guide.iter().any(|line| line.contains("DynamoDB_20120810.Scan"));
+        assert_eq!(tables, !arguments.contains(&own), "{guide:?}");
+    }
+}
+
+#[test]
+fn the_options_of_a_queue_and_of_retries_arrive() {
+    let rows: [(&[&str], &str); 4] = [
+        (&["--function", "claims-intake"], "comes again after 15s, and goes to the dead letters after 5 receives"),
+        (
+            &["--function", "claims-intake", "--visibility-timeout", "1m", "--max-receives", "7"],
+            "comes again after 60s, and goes to the dead letters after 7 receives",
+        ),
+        (&["--function", "order-events"], "comes again after 60s and 120s ("),
+        (&["--function", "order-events", "--retry-after", "500ms"], "comes again after 500ms ("),
+    ];
+    for (arguments, told) in rows {
+        let guide = guide(arguments);
+        assert!(guide.iter().any(|line| line.contains(told)), "{guide:?}");
+    }
+}
+
 #[test]
 fn local_tells_people_what_to_try() {
-    let mut local = command(&["local", "--http", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(local.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let guide: Vec<_> = lines.by_ref().take_while(|line| !line.starts_with("Ctrl-C")).collect();
+    let guide = guide(&[]);
     let curl = guide.iter().any(|line| line.trim_start().starts_with("curl -i http://127.0.0.1:"));
     assert!(curl, "{guide:?}");
+}
+
+/// What `local` tells people.
+fn guide(arguments: &[&str]) -> Vec<String> {
+    let mut local = command(&["local", "--http", "127.0.0.1:0"]);
+    let mut local = local.args(arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(local.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let guide: Vec<_> = lines.by_ref().take_while(|line| !line.starts_with("Ctrl-C")).collect();
     kill_process(Pid::from_child(&local), Signal::TERM).unwrap();
     assert!(local.wait().unwrap().success());
+    guide
 }
 
 #[test]
@@ -190,6 +334,20 @@ fn invoke_prints_the_functions_response() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let response: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(response["statusCode"], 201);
+}
+
+#[test]
+fn invoke_takes_the_example_event_of_each_function() {
+    let done = serde_json::json!({ "batchItemFailures": [] });
+    for (function, event, expected) in [
+        ("claims-intake", "sqs-claim.json", &done),
+        ("claims-intake", "sqs-fifo-claim.json", &done),
+        ("order-events", "eventbridge-order.json", &Value::Null),
+    ] {
+        let output = run(&["invoke", function, &format!("{EVENTS}{event}")]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap(), *expected, "{function} {event}");
+    }
 }
 
 #[test]
@@ -216,6 +374,21 @@ fn mistakes_are_told_in_one_line() {
     assert_mistake(&["local", "--http", "127.0.0.1:0", "--dynamodb", &address], &in_use);
     assert_mistake(&["invoke", "no-such-function", EVENT], "there is no function \"no-such-function\": no binary");
     assert_mistake(&["invoke", "payments-api", "/nowhere/event.json"], "cannot read the event /nowhere/event.json");
+    // Told before anything is built, started or looked for.
+    assert_mistake(&["invoke", "no-such-function", "/nowhere/event.json"], "cannot read the event /nowhere/event.json");
+    let claims = |rest: &[&'static str], said| {
+        assert_mistake(&[&["local", "--http", "127.0.0.1:0", "--function", "claims-intake"][..], rest].concat(), said);
+    };
+    claims(&["--trigger", "http"], "claims-intake understands the events of the trigger sqs, not of http");
+    claims(&["--visibility-timeout", "5s"], "is less than the function's timeout of 10s");
+    claims(&["--batch-size", "11", "--fifo"], "a batch of 11 is not 1 to 10");
+    claims(&["--retry-after", "1s"], "--retry-after is for the trigger eventbridge or async, and claims-intake has");
+    claims(&["--http-kind", "alb"], "--http-kind is for the trigger http");
+    for option in [&["--fifo"][..], &["--batch-size", "5"], &["--visibility-timeout", "20s"], &["--max-receives", "3"]]
+    {
+        let said = format!("{} is for the trigger sqs, and payments-api has the trigger http", option[0]);
+        assert_mistake(&[&["local"][..], option].concat(), &said);
+    }
     assert_mistake(&["faults", "--only", "no-such-case"], "no case has \"no-such-case\" in its name");
 }
 
@@ -247,7 +420,7 @@ fn an_unreachable_dynamodb_is_told() {
 
 #[test]
 fn arguments_that_mean_nothing_say_what_is_expected() {
-    let rows: [(&[&str], &str); 9] = [
+    let rows: [(&[&str], &str); 13] = [
         (&["local", "--http-kind", "apigw"], "use http-api, rest-api, alb, alb-multi-value, function-url"),
         (&["invoke", "payments-api", EVENT, "--http-kind", "alb"], "unexpected argument '--http-kind'"),
         (&["local", "--http", "3000"], "expected an address with a port, such as 127.0.0.1:3000"),
@@ -257,6 +430,10 @@ fn arguments_that_mean_nothing_say_what_is_expected() {
         (&["local", "--on-abandoned", "sometimes"], "[possible values: rerun, reject, probe]"),
         (&["local", "--in-flight", "202"], "[possible values: conflict, wait, accepted]"),
         (&["faults", "--every", "0"], "expected a number from 1"),
+        (&["local", "--trigger", "queue"], "[possible values: http, sqs, eventbridge, async]"),
+        (&["local", "--visibility-timeout", "2d"], "expected a duration such as 500ms, 15s or 2m"),
+        (&["local", "--retry-after", "1s,soon"], "expected a duration such as 500ms, 15s or 2m"),
+        (&["local", "--max-receives", "0"], "0 is not in 1..=1000"),
     ];
     for (arguments, expected) in rows {
         let output = run(arguments);

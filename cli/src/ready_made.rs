@@ -1,0 +1,83 @@
+//! The ready-made functions, and what each of them needs.
+
+use crate::Trigger;
+
+/// A ready-made function.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadyMade {
+    pub(crate) name: &'static str,
+    pub(crate) trigger: Trigger,
+    /// Its queue, if it has one, and what its dead-letter queue is named after.
+    pub(crate) queue: &'static str,
+    pub(crate) tables: &'static [Table],
+    /// What else it must be told.
+    pub(crate) environment: &'static [(&'static str, &'static str)],
+    /// What a message or event for it may look like, for people to send.
+    pub(crate) example: &'static str,
+}
+
+/// A table with string keys.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Table {
+    pub(crate) name: &'static str,
+    /// The environment variable with its name.
+    pub(crate) variable: &'static str,
+    pub(crate) partition_key: &'static str,
+    pub(crate) sort_key: Option<&'static str>,
+}
+
+/// The ready-made functions.
+pub(crate) const READY_MADE: [ReadyMade; 3] = [
+    ReadyMade {
+        name: "payments-api",
+        trigger: Trigger::Http,
+        queue: "payments",
+        tables: &[Table { name: "charges", variable: "CHARGES_TABLE", partition_key: "charge_id", sort_key: None }],
+        environment: &[],
+        example: r#"{"amount": 1200, "currency": "EUR", "customer": "cus_42"}"#,
+    },
+    ReadyMade {
+        name: "claims-intake",
+        trigger: Trigger::Sqs,
+        queue: "claims",
+        tables: &[Table { name: "chunks", variable: "CHUNKS_TABLE", partition_key: "chunk_id", sort_key: None }],
+        environment: &[("CHUNK_MODEL", "chunks-v1")],
+        example: r#"{"tenant": "tenant-7", "claim_id": "CLM-2026-000123", "document": "Water came through the ceiling."}"#,
+    },
+    ReadyMade {
+        name: "order-events",
+        trigger: Trigger::EventBridge,
+        queue: "orders",
+        tables: &[Table {
+            name: "orders",
+            variable: "ORDERS_TABLE",
+            partition_key: "customer_id",
+            sort_key: Some("order_id"),
+        }],
+        environment: &[],
+        example: r#"{"source": "com.example.orders", "detail-type": "OrderPlaced", "detail": {"order_id": "ord-1001", "customer_id": "cus-42", "amount": 4200, "currency": "EUR", "occurred_at": "2026-10-01T12:00:00Z", "sequence": 1}}"#,
+    },
+];
+
+impl ReadyMade {
+    /// The function of this name; `None` for one of the user's own.
+    pub(crate) fn find(name: &str) -> Option<&'static Self> {
+        READY_MADE.iter().find(|function| function.name == name)
+    }
+
+    /// The tables of all of them. They are there for every function, so that one of the user's own may begin as a copy of any.
+    pub(crate) fn all_tables() -> impl Iterator<Item = &'static Table> {
+        READY_MADE.iter().flat_map(|function| function.tables)
+    }
+
+    /// What all of them are told.
+    pub(crate) fn whole_environment() -> impl Iterator<Item = (&'static str, &'static str)> {
+        let tables = Self::all_tables().map(|table| (table.variable, table.name));
+        tables.chain(READY_MADE.iter().flat_map(|function| function.environment.iter().copied()))
+    }
+
+    /// Their names.
+    pub(crate) fn names() -> String {
+        READY_MADE.map(|function| function.name).join(", ")
+    }
+}
