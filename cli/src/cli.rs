@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 use idempotency_testkit::http_front::HttpKind;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::{CliError, DynamoDb, QueueOptions, StackOptions, Trigger, build, demo, faults, invoke, local};
+use crate::{CliError, DynamoDb, QueueOptions, StackOptions, Trigger, build, demo, faults, invoke, local, soak};
 
 /// Effectively-once AWS Lambda functions: see them work, run them locally, invoke one, break them.
 #[derive(Debug, Parser)]
@@ -37,6 +37,11 @@ enum Command {
     /// lost, applied without a reply, refused or late, or the function's process is killed or frozen there. Then a caller repeats
     /// the charge until the answer is definite. The exit status is 0 only if every case ended as promised.
     Faults(Faults),
+    /// Send many messages through a queue to claims-intake while sandboxes die and replies get lost, and check every effect.
+    ///
+    /// Claims are sent at random, some of them more than once. The exit status is 0 only if each claim has exactly its chunks at the
+    /// end, none ran again but for a crash, nothing is left in flight, and nothing went to the dead-letter queue.
+    Soak(Soak),
 }
 
 #[derive(Debug, Args)]
@@ -147,6 +152,29 @@ pub(crate) struct Faults {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Soak {
+    /// How many messages to send.
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = positive)]
+    pub(crate) messages: usize,
+
+    /// How many of a hundred messages say what another one says.
+    #[arg(long, value_name = "PERCENT", default_value_t = 30, value_parser = clap::value_parser!(u8).range(0..100))]
+    pub(crate) duplicates: u8,
+
+    /// How many of a hundred invocations are killed, at any of their requests.
+    #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = clap::value_parser!(u8).range(0..=100))]
+    pub(crate) crashes: u8,
+
+    /// How many of a hundred replies of the store get lost after the request was applied.
+    #[arg(long, value_name = "PERCENT", default_value_t = 5, value_parser = clap::value_parser!(u8).range(0..=50))]
+    pub(crate) lost_replies: u8,
+
+    /// What chance goes by. The same seed sends the same messages; what meets what is up to the machine.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+#[derive(Debug, Args)]
 struct Environment {
     /// An environment variable for the function, which inherits none; may be repeated.
     #[arg(long = "env", value_name = "NAME=VALUE", value_parser = variable)]
@@ -240,6 +268,7 @@ impl Cli {
             Command::Local(arguments) => local::run(arguments).await,
             Command::Invoke(arguments) => until_stopped(invoke::run(arguments, event.unwrap_or_default())).await,
             Command::Faults(arguments) => until_stopped(faults::run(arguments)).await,
+            Command::Soak(arguments) => until_stopped(soak::run(arguments)).await,
         }
     }
 }

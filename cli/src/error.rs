@@ -45,6 +45,9 @@ pub enum CliError {
     /// The local queues.
     #[error(transparent)]
     Queue(#[from] SqsError),
+    /// The function that a soak is for has no queue.
+    #[error("claims-intake has no queue here; this is a fault of this command")]
+    NoQueue,
     /// The local event source mapping.
     #[error(transparent)]
     Mapping(MappingError),

@@ -13,6 +13,7 @@ mod local;
 mod queue_options;
 mod ready_made;
 mod records;
+mod soak;
 mod stack;
 mod table;
 mod trigger;

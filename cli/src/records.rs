@@ -89,8 +89,8 @@ impl Records {
     }
 
     async fn items(&self) -> Result<Vec<Item>, CliError> {
-        let scan = self.0.scan().table_name(Stack::TABLE).consistent_read(true).send().await.map_err(store_error)?;
-        Ok(scan.items.unwrap_or_default())
+        let scan = self.0.scan().table_name(Stack::TABLE).consistent_read(true).into_paginator().items().send();
+        scan.try_collect().await.map_err(store_error)
     }
 }
 

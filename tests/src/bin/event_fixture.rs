@@ -105,11 +105,16 @@ impl Effects {
             "retryable" => Err(TaskError::Retryable),
             "permanent" => Err(TaskError::Permanent),
             "abandoned" => Err(TaskError::Abandoned),
-            "panic" => panic!("as asked"),
+            "panic" => asked_to_panic(),
             "exit" => std::process::exit(7),
             _ => Ok(()),
         }
     }
+}
+
+#[expect(clippy::panic, reason = "as asked")]
+fn asked_to_panic() -> ! {
+    panic!("as asked")
 }
 
 fn operation() -> EventOperation {
