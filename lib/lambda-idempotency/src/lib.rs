@@ -98,6 +98,11 @@ struct HttpGuide;
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
+/// The guide's functions of records, compiled.
+#[cfg(all(doctest, feature = "sqs"))]
+#[doc = include_str!("../../../docs/guide/events.md")]
+struct GuideToEvents;
+
 /// The guide's functions, compiled and run.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/functions.md")]
