@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 /// The sections that the page must have, each with a table.
-const SECTIONS: [&str; 6] = ["Ownership", "Identity", "Fingerprint", "Time", "Results", "Misuse"];
+const SECTIONS: [&str; 7] = ["Ownership", "Identity", "Fingerprint", "Time", "Results", "Queues and streams", "Misuse"];
 
 fn read(path: &str) -> Option<String> {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)).ok()
@@ -21,8 +21,16 @@ fn fault_of(name: &str) -> Option<&'static str> {
     // Its attributes follow the item before it.
     let attributes = before.rsplit("\n\n").next().unwrap_or_default();
     let of_every_kind = source.contains("every_kind! {") && source.contains(&format!("\n    {test},\n"));
-    let is_a_test = of_every_kind || attributes.contains("#[test]") || attributes.contains("#[tokio::test");
+    let of_every_trigger = source.contains("every_trigger! {") && word_of_the_macro(&source, test);
+    let is_a_test =
+        of_every_kind || of_every_trigger || attributes.contains("#[test]") || attributes.contains("#[tokio::test");
     (!is_a_test).then_some("that function is no test")
+}
+
+/// Whether `every_trigger!` makes tests of this function.
+fn word_of_the_macro(source: &str, test: &str) -> bool {
+    let tests = source.split_once("@tests $trigger: ").and_then(|(_, rest)| rest.split_once(')'));
+    tests.is_some_and(|(tests, _)| tests.split_whitespace().any(|word| word == test))
 }
 
 #[test]

@@ -121,6 +121,20 @@ fn every_thirteenth_fault_of_the_sweep_ends_as_promised() {
     }
 }
 
+/// A slice of the soak; all of it takes a minute and is a command of its own (docs/reliability.md).
+#[test]
+fn three_hundred_messages_of_the_soak_have_exactly_their_effects() {
+    let output = run(&["soak", "--messages", "300", "--crashes", "20"]);
+    let (told, errors) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(output.status.success(), "{told}{errors}");
+    assert!(told.contains("Every claim has exactly its chunks") && !told.contains("FAILED"), "{told}");
+    let count = |what: &str| {
+        let line = told.lines().find(|line| line.trim_start().starts_with(what)).unwrap();
+        line.split_whitespace().last().unwrap().parse::<usize>().unwrap()
+    };
+    assert_eq!((count("messages"), count("claims"), count("records in flight")), (300, 210, 0));
+}
+
 #[tokio::test]
 async fn local_serves_and_stops_on_sigterm_with_its_sandboxes() {
     for signal in [Signal::TERM, Signal::INT] {
@@ -430,6 +444,8 @@ fn arguments_that_mean_nothing_say_what_is_expected() {
         (&["local", "--on-abandoned", "sometimes"], "[possible values: rerun, reject, probe]"),
         (&["local", "--in-flight", "202"], "[possible values: conflict, wait, accepted]"),
         (&["faults", "--every", "0"], "expected a number from 1"),
+        (&["soak", "--messages", "0"], "expected a number from 1"),
+        (&["soak", "--duplicates", "100"], "100 is not in 0..100"),
         (&["local", "--trigger", "queue"], "[possible values: http, sqs, eventbridge, async]"),
         (&["local", "--visibility-timeout", "2d"], "expected a duration such as 500ms, 15s or 2m"),
         (&["local", "--retry-after", "1s,soon"], "expected a duration such as 500ms, 15s or 2m"),
@@ -452,7 +468,7 @@ fn a_function_gets_the_variables_that_it_is_given() {
 #[test]
 fn help_names_every_command() {
     let help = String::from_utf8(run(&["--help"]).stdout).unwrap();
-    for word in ["demo", "local", "invoke", "faults", "--no-build"] {
+    for word in ["demo", "local", "invoke", "faults", "soak", "--no-build"] {
         assert!(help.contains(word), "{help}");
     }
 }

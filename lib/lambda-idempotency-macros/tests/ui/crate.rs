@@ -18,7 +18,7 @@ mod outcome;
 pub mod __private;
 #[path = "../../../lambda-idempotency/src/probed.rs"]
 mod probed;
-#[path = "../../../lambda-idempotency/src/propagation.rs"]
+#[path = "../../../lambda-idempotency/src/propagation/mod.rs"]
 pub mod propagation;
 #[path = "../../../lambda-idempotency/src/without_key.rs"]
 mod without_key;

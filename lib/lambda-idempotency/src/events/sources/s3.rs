@@ -3,7 +3,7 @@
 use aws_lambda_events::s3::{S3Event, S3EventRecord};
 use idempotency_core::{Fingerprint, IdempotencyKey};
 use lambda_http::LambdaEvent;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::events::{DeliveryError, Description, EventOperation, Payload, Settled, Source};
 
@@ -43,10 +43,11 @@ impl Source for S3 {
         Description::new(Payload::Json(payload)).derived_id(key)
     }
 
-    /// Times and request ids may differ between notifications of one change, so only the object counts.
-    fn fingerprint(record: &S3EventRecord, _: &Payload, _: &EventOperation) -> Fingerprint {
-        let object = serde_json::to_vec(&record.s3.object).unwrap_or_default();
-        Fingerprint::builder().json("object", &object).finish()
+    /// Times and request ids may differ between notifications of one change, so only the object counts. It keeps its place, so
+    /// what is excluded is named as in the payload: `/s3/object/size`.
+    fn fingerprint(record: &S3EventRecord, _: &Payload, operation: &EventOperation) -> Fingerprint {
+        let object = json!({ "s3": { "object": record.s3.object } });
+        Fingerprint::builder().json_without("payload", object.to_string().as_bytes(), operation.excluded()).finish()
     }
 
     fn respond(settled: Vec<Settled<S3EventRecord>>) -> Result<(), DeliveryError> {
