@@ -10,6 +10,7 @@ use idempotency_testkit::{
     sqs::Message,
 };
 use serde_json::json;
+use tokio::time::timeout;
 
 use crate::{
     policy::assert_allowed,
@@ -70,7 +71,8 @@ async fn a_crash_after_any_number_of_chunk_writes_leaves_58_chunks_in_the_end() 
             writes => world.hold_chunks_after(writes),
         };
         world.send(&claim("CLM-1", &document));
-        gate.reached_by(if writes == REQUESTS { 1 } else { REQUESTS - writes }).await;
+        let held = if writes == REQUESTS { 1 } else { REQUESTS - writes };
+        timeout(PATIENCE, gate.reached_by(held)).await.unwrap();
         let written = async || {
             let requests = world.stack.proxy().requests();
             let answered = |request: &&_| is_chunk_write(request) && request.status == Some(200);

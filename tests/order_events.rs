@@ -11,6 +11,7 @@ use idempotency_testkit::{
     lambda::{AsyncInvoker, Logs},
 };
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use crate::{policy::assert_allowed, world::PATIENCE};
 
@@ -73,7 +74,12 @@ impl BusWorld {
     /// Puts an event on the bus, and waits until it is done with.
     async fn followed(&self, detail_type: &str, detail: &Value) {
         self.put(detail_type, detail).await;
-        self.invoker().drained().await;
+        self.drained().await;
+    }
+
+    /// Waits until every event is done with.
+    async fn drained(&self) {
+        timeout(PATIENCE, self.invoker().drained()).await.unwrap();
     }
 
     async fn orders(&self) -> Vec<Order> {
@@ -156,13 +162,13 @@ async fn an_attempt_that_dies_after_its_write_and_runs_again_later_undoes_nothin
     });
     world.stack.proxy().inject(completion.fault(Fault::Hold(gate.clone())));
     world.put("OrderPlaced", &detail("o-1", 1)).await;
-    gate.reached().await;
+    timeout(PATIENCE, gate.reached()).await.unwrap();
     world.stack.function().sandboxes()[0].kill();
     // Its retries are conflicts as long as its lease runs. Meanwhile a newer event comes.
     world.put("OrderPaid", &detail("o-1", 2)).await;
     eventually(PATIENCE, async || (world.invoker().counts().succeeded == 1).then_some(())).await.unwrap();
     world.stack.records().end_leases().await.unwrap();
-    world.invoker().drained().await;
+    world.drained().await;
     assert_eq!(world.invoker().counts().succeeded, 2);
     assert_eq!(world.orders().await, [order("o-1", "paid", 2)]);
     assert_eq!(world.writes(), 3, "the first, the newer one, and the first again, which changes nothing");
