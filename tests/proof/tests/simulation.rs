@@ -38,7 +38,8 @@ fn every_seed_keeps_the_promises_and_every_outcome_occurs() {
 fn every_mutant_of_the_way_to_the_store_is_killed() {
     for mutant in Mutant::ALL {
         let simulator = Simulator::new().unwrap().with_mutant(mutant);
-        let killed_by = (0..1_000).map(|seed| simulator.run(seed, false)).find(|outcome| !outcome.violations.is_empty());
+        let killed_by =
+            (0..1_000).map(|seed| simulator.run(seed, false)).find(|outcome| !outcome.violations.is_empty());
         let killed_by = killed_by.map(|outcome| (outcome.seed, outcome.violations));
         eprintln!("{mutant:?}: {killed_by:?}");
         assert!(killed_by.is_some(), "{mutant:?} survives");

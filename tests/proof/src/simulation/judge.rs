@@ -92,12 +92,7 @@ struct Generation {
 }
 
 impl Judge {
-    pub(super) fn new(
-        on_abandoned: OnAbandoned,
-        zombies: bool,
-        most_ahead: Duration,
-        timeline: Arc<Timeline>,
-    ) -> Self {
+    pub(super) fn new(on_abandoned: OnAbandoned, zombies: bool, most_ahead: Duration, timeline: Arc<Timeline>) -> Self {
         let clock = SimulatedClock::exact(timeline.begin());
         Self { on_abandoned, zombies, most_ahead, clock, timeline, seen: Mutex::default() }
     }

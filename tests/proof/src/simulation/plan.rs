@@ -84,7 +84,7 @@ impl Plan {
         };
         let mut attempts = Vec::new();
         for sandbox in 0..sandboxes {
-            let mut attempt = |rng: &mut Rng| AttemptPlan::new(rng, may_run, most, zombies, several_requests);
+            let attempt = |rng: &mut Rng| AttemptPlan::new(rng, may_run, most, zombies, several_requests);
             let (first, records) = (attempt(&mut rng), rng.usize(1..=most_records));
             let dies_whole = rng.bool();
             for _ in 0..records {
@@ -145,7 +145,11 @@ impl AttemptPlan {
             may_run: first.may_run - later,
             ahead: first.ahead,
             behind: first.behind,
-            dies_after: if dies_whole { first.dies_after.map(|after| after.saturating_sub(later)) } else { self.dies_after },
+            dies_after: if dies_whole {
+                first.dies_after.map(|after| after.saturating_sub(later))
+            } else {
+                self.dies_after
+            },
             ..self
         }
     }
@@ -172,6 +176,9 @@ impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { seed, on_abandoned, waits, zombies, linger, attempts } = self;
         let count = attempts.len();
-        write!(f, "seed {seed}: {count} attempts, {on_abandoned:?}, waits {waits:?}, zombies {zombies}, linger {linger:?}")
+        write!(
+            f,
+            "seed {seed}: {count} attempts, {on_abandoned:?}, waits {waits:?}, zombies {zombies}, linger {linger:?}"
+        )
     }
 }

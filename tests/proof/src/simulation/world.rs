@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use fastrand::Rng;
 use idempotency_core::{
-    Clock, Engine, EpochMillis, Fingerprint, IdempotencyKey, Namespace, Operation, OwnerToken, Policy, RecordKey, Request, Scope,
-    TokenError, TokenSource,
+    Clock, Engine, EpochMillis, Fingerprint, IdempotencyKey, Namespace, Operation, OwnerToken, Policy, RecordKey,
+    Request, Scope, TokenError, TokenSource,
 };
 use tokio::{
     task::JoinSet,
