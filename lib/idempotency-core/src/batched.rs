@@ -29,7 +29,8 @@ const FULL: usize = 25;
 /// together and none waits for a handler. The end of a claim waits longer: until every flow waits for the store, or `linger` is
 /// over. So the ends of one batch leave together too, without one slow handler holding up what others have done.
 ///
-/// What a call means is untouched: each gets its own answer, and a call that is dropped is like a lost reply.
+/// What a call means is untouched: each gets its own answer, in the time that it gives, and a call that is dropped is like a lost
+/// reply.
 pub struct Batched<S> {
     inner: Arc<S>,
     linger: Duration,
@@ -54,7 +55,15 @@ struct State {
 struct Asked<C, A> {
     call: C,
     within: Duration,
+    /// When that is over.
+    by: Instant,
     answer: oneshot::Sender<Result<A, StoreError>>,
+}
+
+impl<C, A> Asked<C, A> {
+    const fn new(call: C, within: Duration, by: Instant, answer: oneshot::Sender<Result<A, StoreError>>) -> Self {
+        Self { call, within, by, answer }
+    }
 }
 
 /// One message on its way. While it lives, ends of other claims may wait for its own.
@@ -62,7 +71,8 @@ struct Asked<C, A> {
 pub struct Flow<S>(Arc<Batched<S>>);
 
 impl<S> Batched<S> {
-    /// Batches of calls of `inner`, in which the end of a claim waits for others for `linger` at the longest.
+    /// Batches of calls of `inner`, in which the end of a claim waits for others for `linger` at the longest, and for no more than a
+    /// quarter of its time.
     pub fn new(inner: Arc<S>, linger: Duration) -> Self {
         Self { inner, linger, state: Mutex::default(), changed: Notify::new() }
     }
@@ -129,9 +139,12 @@ impl<S: Store> Batched<S> {
         let lead = Lead { batched: self, has_collected: false };
         self.gather().await;
         let (writes, reads) = lead.collect();
+        // The call that leads stays until all have their answers, so no call of a batch has more time than another.
+        let times = writes.iter().map(|asked| asked.by).chain(reads.iter().map(|asked| asked.by));
+        let within = times.min().map(left).unwrap_or_default();
         join(
-            send(writes, async |writes: Vec<Write>, within| self.inner.write_many(&writes, within).await),
-            send(reads, async |keys: Vec<RecordKey>, within| self.inner.get_many(&keys, within).await),
+            send(writes, async |writes: Vec<Write>| self.inner.write_many(&writes, within).await),
+            send(reads, async |keys: Vec<RecordKey>| self.inner.get_many(&keys, within).await),
         )
         .await;
     }
@@ -160,13 +173,35 @@ impl<S: Store> Batched<S> {
 }
 
 /// Sends calls and gives each its answer.
-async fn send<C, A>(asked: Vec<Asked<C, A>>, all: impl AsyncFnOnce(Vec<C>, Duration) -> Vec<Result<A, StoreError>>) {
-    let Some(within) = asked.iter().map(|asked| asked.within).min() else { return };
+async fn send<C, A>(asked: Vec<Asked<C, A>>, all: impl AsyncFnOnce(Vec<C>) -> Vec<Result<A, StoreError>>) {
+    if asked.is_empty() {
+        return;
+    }
     let (calls, answers): (Vec<_>, Vec<_>) = asked.into_iter().map(|asked| (asked.call, asked.answer)).unzip();
-    for (answer, given) in answers.into_iter().zip(all(calls, within).await) {
+    for (answer, given) in answers.into_iter().zip(all(calls).await) {
         // Who asked may be gone.
         let _ = answer.send(given);
     }
+}
+
+/// When a call's time is over. None takes a day, and time has an end.
+fn end_of(within: Duration) -> Instant {
+    Instant::now() + within.min(Duration::from_secs(24 * 3600))
+}
+
+fn left(by: Instant) -> Duration {
+    by.saturating_duration_since(Instant::now())
+}
+
+/// What is left for a call that nobody answered, to be made alone.
+///
+/// # Errors
+///
+/// [`StoreError::Unknown`] if that is nothing.
+fn left_alone(by: Instant) -> Result<Duration, StoreError> {
+    Some(left(by))
+        .filter(|left| !left.is_zero())
+        .ok_or_else(|| StoreError::Unknown("its batch took all of its time".into()))
 }
 
 /// A batch on its way out: what was asked for, and where the answers go.
@@ -230,21 +265,21 @@ impl<S: Store> Store for Batched<S> {
     }
 
     async fn write(&self, write: &Write, within: Duration) -> Result<Written, StoreError> {
-        let call = write.clone();
-        let answered = self.ask(|state, answer| state.writes.push(Asked { call, within, answer })).await;
+        let (call, by) = (write.clone(), end_of(within));
+        let answered = self.ask(|state, answer| state.writes.push(Asked::new(call, within, by, answer))).await;
         match answered {
             Some(answer) => answer,
             // Repeating a write that may have been applied is safe.
-            None => self.inner.write(write, within).await,
+            None => self.inner.write(write, left_alone(by)?).await,
         }
     }
 
     async fn get(&self, key: &RecordKey, within: Duration) -> Result<Option<Record>, StoreError> {
-        let call = key.clone();
-        let answered = self.ask(|state, answer| state.reads.push(Asked { call, within, answer })).await;
+        let (call, by) = (key.clone(), end_of(within));
+        let answered = self.ask(|state, answer| state.reads.push(Asked::new(call, within, by, answer))).await;
         match answered {
             Some(answer) => answer,
-            None => self.inner.get(key, within).await,
+            None => self.inner.get(key, left_alone(by)?).await,
         }
     }
 

@@ -42,11 +42,13 @@ pub enum Mutant {
     ProbeUnknownReruns,
     /// A waiter whose time is over releases the record that it waited for.
     WaiterReleasesTheOwner,
+    /// What a look before the claim shows is taken for the claim: nothing is written.
+    LookAdmits,
 }
 
 impl Mutant {
     /// Every mutant.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::CompleteWithoutOwner,
         Self::CompleteUnconditionally,
         Self::ReleaseWithoutOwner,
@@ -65,5 +67,6 @@ impl Mutant {
         Self::VersionWithoutEpoch,
         Self::ProbeUnknownReruns,
         Self::WaiterReleasesTheOwner,
+        Self::LookAdmits,
     ];
 }

@@ -2,7 +2,7 @@
 //!
 //! Method: a slice of the seeds that `proof simulate` runs.
 
-use proof::simulation::{Counts, Simulator};
+use proof::simulation::{Counts, Mutant, Simulator};
 
 #[test]
 fn every_seed_keeps_the_promises_and_every_outcome_occurs() {
@@ -25,10 +25,25 @@ fn every_seed_keeps_the_promises_and_every_outcome_occurs() {
         taken_over,
         expired,
         found,
+        looked,
+        batches,
+        unanswered,
     } = counts;
-    let all =
-        [fresh, replays, conflicts, mismatches, uncertain, errors, superseded, unconfirmed, taken_over, expired, found];
-    assert!(all.iter().all(|count| *count > 0), "{counts:?}");
+    let of_attempts = [fresh, replays, conflicts, mismatches, uncertain, errors, superseded, unconfirmed];
+    let of_keys = [taken_over, expired, found, looked, batches, unanswered];
+    assert!(of_attempts.iter().chain(&of_keys).all(|count| *count > 0), "{counts:?}");
+}
+
+#[test]
+fn every_mutant_of_the_way_to_the_store_is_killed() {
+    for mutant in Mutant::ALL {
+        let simulator = Simulator::new().unwrap().with_mutant(mutant);
+        let killed_by =
+            (0..1_000).map(|seed| simulator.run(seed, false)).find(|outcome| !outcome.violations.is_empty());
+        let killed_by = killed_by.map(|outcome| (outcome.seed, outcome.violations));
+        eprintln!("{mutant:?}: {killed_by:?}");
+        assert!(killed_by.is_some(), "{mutant:?} survives");
+    }
 }
 
 #[test]

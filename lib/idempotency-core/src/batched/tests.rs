@@ -16,6 +16,9 @@ use crate::{
     StoreError, Version, Window, Write, Written,
 };
 
+mod counts;
+mod in_time;
+
 /// How long the store takes for one request.
 const ROUND_TRIP: Duration = Duration::from_millis(5);
 

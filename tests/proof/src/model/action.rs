@@ -11,6 +11,8 @@ pub enum Action {
         attempt: usize,
         /// How far its clock is ahead.
         skew: i64,
+        /// Whether a read before its claim shows it what is stored. Without an answer nothing is known.
+        looks: bool,
     },
     /// The network does something to an attempt's write.
     Network {

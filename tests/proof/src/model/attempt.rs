@@ -19,6 +19,8 @@ pub struct Attempt {
     pub sent_twice: bool,
     /// Whether it has waited for another attempt.
     pub waited: bool,
+    /// Whether it has looked before its claim.
+    pub looked: bool,
 }
 
 /// Where an attempt stands.
@@ -101,7 +103,16 @@ pub enum WriteKind {
 
 impl Attempt {
     pub(super) fn idle() -> Self {
-        Self { skew: 0, deadline: 0, phase: Phase::Idle, effect: false, wrote: false, sent_twice: false, waited: false }
+        Self {
+            skew: 0,
+            deadline: 0,
+            phase: Phase::Idle,
+            effect: false,
+            wrote: false,
+            sent_twice: false,
+            waited: false,
+            looked: false,
+        }
     }
 
     /// Whether its process may still do something.

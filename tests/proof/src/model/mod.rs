@@ -41,6 +41,8 @@ pub struct Model {
     pub corruption: bool,
     /// Whether a duplicate waits for the attempt in flight.
     pub waits: bool,
+    /// Whether an attempt may look before its claim.
+    pub looks: bool,
     /// The last second.
     pub until: i64,
     /// The protocol.
@@ -58,6 +60,7 @@ impl Model {
             other_request: false,
             corruption: false,
             waits: false,
+            looks: false,
             until: 8,
             mutant: Mutant::None,
         }
@@ -77,7 +80,11 @@ impl Model {
             Self { zombies: true, until: 6, ..probe.clone() },
             Self { skews: vec![0, 3], until: 7, ..probe.clone() },
             Self { waits: true, zombies: true, until: 5, ..rerun.clone() },
-            Self { waits: true, ..probe },
+            Self { waits: true, ..probe.clone() },
+            Self { looks: true, zombies: true, until: 5, ..rerun.clone() },
+            Self { looks: true, other_request: true, corruption: true, ..rerun.clone() },
+            Self { looks: true, skews: vec![0, 3], until: 6, ..reject.clone() },
+            Self { looks: true, until: 7, ..probe },
             Self { attempts: 3, other_request: true, until: 4, ..rerun },
             Self { attempts: 3, other_request: true, until: 4, ..reject },
         ]
@@ -86,11 +93,12 @@ impl Model {
 
 impl fmt::Display for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { attempts, on_abandoned, skews, zombies, other_request, corruption, waits, until, mutant } = self;
+        let Self { attempts, on_abandoned, skews, zombies, other_request, corruption, waits, looks, until, mutant } =
+            self;
         write!(
             f,
             "{attempts} attempts, {on_abandoned:?}, skews {skews:?} s, zombies {zombies}, other request {other_request}, \
-             corruption {corruption}, waits {waits}, until {until} s, mutant {mutant:?}"
+             corruption {corruption}, waits {waits}, looks {looks}, until {until} s, mutant {mutant:?}"
         )
     }
 }

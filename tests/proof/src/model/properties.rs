@@ -4,7 +4,7 @@ use idempotency_core::{ExecutionId, Status};
 use stateright::Property;
 
 use super::{
-    Action, Model, Phase, State, Told,
+    Action, Attempt, Model, Phase, State, Told,
     state::{Stored, Violations},
 };
 
@@ -129,6 +129,16 @@ impl Model {
             }));
             witnesses.push(sometimes("a waiter takes its turn", |_, state| {
                 state.attempts.iter().any(|it| it.waited && matches!(it.phase, Phase::Running { .. }))
+            }));
+        }
+        if self.looks {
+            witnesses.push(sometimes("a look is answered by the result", |_, state| {
+                state.attempts.iter().any(|it| it.looked && !it.wrote && it.phase == Phase::Told(Told::Replay))
+            }));
+            witnesses.push(sometimes("a look leads to the next attempt", |_, state| {
+                let next =
+                    |it: &Attempt| matches!(&it.phase, Phase::Running { record, .. } if record.attempt.get() > 1);
+                state.attempts.iter().any(|it| it.looked && next(it))
             }));
         }
         if self.reruns() {

@@ -24,7 +24,9 @@ impl Model {
         }
         next.dedup();
         for attempt in next {
-            actions.extend(self.skews.iter().map(|&skew| Action::Begin { attempt, skew }));
+            let looks: &[bool] = if self.looks { &[false, true] } else { &[false] };
+            let begins = self.skews.iter().flat_map(|&skew| looks.iter().map(move |&looks| (skew, looks)));
+            actions.extend(begins.map(|(skew, looks)| Action::Begin { attempt, skew, looks }));
         }
         for (attempt, it) in state.attempts.iter().enumerate() {
             if it.is_alive() {
@@ -80,10 +82,15 @@ impl Model {
         let mut state = last.clone();
         match action {
             Action::Tick => self.tick(&mut state),
-            Action::Begin { attempt, skew } => {
+            Action::Begin { attempt, skew, looks } => {
                 let it = state.attempts.get_mut(attempt)?;
-                (it.skew, it.deadline) = (skew, last.now + RUN);
-                self.claim_next(&mut state, attempt, &Stored::Nothing);
+                (it.skew, it.deadline, it.looked) = (skew, last.now + RUN, looks);
+                let shown = if looks { last.stored.clone() } else { Stored::Nothing };
+                self.claim_next(&mut state, attempt, &shown);
+                let it = state.attempts.get_mut(attempt)?;
+                if let (Mutant::LookAdmits, true, Phase::Claiming(write)) = (self.mutant, looks, &it.phase) {
+                    it.phase = Phase::Running { record: write.record.clone(), proven: false };
+                }
             }
             Action::Network { attempt, network } => self.network(&mut state, attempt, network)?,
             Action::Effect { attempt } => {

@@ -10,8 +10,8 @@ use tokio::time::sleep;
 
 use super::{
     judge::Judge,
+    link::Link,
     plan::{AttemptPlan, Returns},
-    store::FaultyStore,
 };
 
 /// One attempt.
@@ -20,7 +20,7 @@ pub(super) struct Attempt {
     pub(super) owner: OwnerToken,
     pub(super) key: RecordKey,
     pub(super) plan: AttemptPlan,
-    pub(super) engine: Engine<FaultyStore>,
+    pub(super) engine: Engine<Link>,
     pub(super) policy: idempotency_core::Policy,
     pub(super) judge: Arc<Judge>,
 }
@@ -57,6 +57,7 @@ impl Attempt {
     /// Claims, runs and ends. Dropping the future is the death of its process.
     pub(super) async fn run(self, request: Request) {
         let Self { number, judge, .. } = &self;
+        let _flow = self.engine.store().flow();
         let mut claimed = self.engine.claim(&request, &self.policy).await;
         if let Ok(Claimed::Abandoned(abandoned)) = claimed {
             match self.probe(abandoned, &request).await {
@@ -129,7 +130,7 @@ impl Attempt {
 
     /// I6: whoever is refused is not refused because of its own claim.
     fn not_by_oneself(&self) {
-        let stored = self.engine.store().stored(&self.key);
+        let stored = self.engine.store().store().stored(&self.key);
         if stored.is_some_and(|record| record.owner == self.owner && record.status == Status::InFlight) {
             self.judge.violation(format!("I6 attempt {} is blocked by its own claim", self.number));
         }

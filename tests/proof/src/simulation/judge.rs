@@ -1,15 +1,14 @@
-//! Sees everything and says what must never happen.
+//! Sees everything that happens to one key and says what must never happen.
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use idempotency_core::{Clock, EpochMillis, ExecutionId, OnAbandoned, Record, Status};
-use tokio::time::Instant;
 
-use super::clock::SimulatedClock;
+use super::{clock::SimulatedClock, timeline::Timeline};
 
 /// How often what happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +35,12 @@ pub struct Counts {
     pub expired: u64,
     /// Lost effects that were found and stored.
     pub found: u64,
+    /// Reads before a claim that showed a record.
+    pub looked: u64,
+    /// Batches of more than one call that reached the store.
+    pub batches: u64,
+    /// Members of batches that got no answer of their own.
+    pub unanswered: u64,
 }
 
 impl Counts {
@@ -52,6 +57,9 @@ impl Counts {
         self.taken_over += other.taken_over;
         self.expired += other.expired;
         self.found += other.found;
+        self.looked += other.looked;
+        self.batches += other.batches;
+        self.unanswered += other.unanswered;
     }
 }
 
@@ -62,14 +70,13 @@ pub(super) struct Judge {
     /// How far a clock may be ahead: that much earlier an expiry may be believed.
     most_ahead: Duration,
     clock: SimulatedClock,
-    traced: bool,
+    timeline: Arc<Timeline>,
     seen: Mutex<Seen>,
 }
 
 #[derive(Debug, Default)]
 struct Seen {
     violations: Vec<String>,
-    timeline: Vec<String>,
     counts: Counts,
     running: usize,
     generations: BTreeMap<ExecutionId, Generation>,
@@ -85,15 +92,9 @@ struct Generation {
 }
 
 impl Judge {
-    pub(super) fn new(
-        on_abandoned: OnAbandoned,
-        zombies: bool,
-        most_ahead: Duration,
-        begin: Instant,
-        traced: bool,
-    ) -> Self {
-        let clock = SimulatedClock::exact(begin);
-        Self { on_abandoned, zombies, most_ahead, clock, traced, seen: Mutex::default() }
+    pub(super) fn new(on_abandoned: OnAbandoned, zombies: bool, most_ahead: Duration, timeline: Arc<Timeline>) -> Self {
+        let clock = SimulatedClock::exact(timeline.begin());
+        Self { on_abandoned, zombies, most_ahead, clock, timeline, seen: Mutex::default() }
     }
 
     pub(super) fn now(&self) -> EpochMillis {
@@ -101,10 +102,7 @@ impl Judge {
     }
 
     pub(super) fn say(&self, line: impl FnOnce() -> String) {
-        if self.traced {
-            let line = format!("{:>8.3} s  {}", self.clock.begin.elapsed().as_secs_f64(), line());
-            self.seen().timeline.push(line);
-        }
+        self.timeline.say(line);
     }
 
     pub(super) fn violation(&self, what: String) {
@@ -200,7 +198,8 @@ impl Judge {
         self.seen().counts
     }
 
-    pub(super) fn finish(&self) -> (Vec<String>, Vec<String>, Counts) {
+    /// What must never happen and did, and how often what happened.
+    pub(super) fn finish(&self) -> (Vec<String>, Counts) {
         let mut seen = std::mem::take(&mut *self.seen());
         seen.counts.expired = (seen.generations.len() as u64).saturating_sub(1);
         for generation in seen.generations.values() {
@@ -217,7 +216,7 @@ impl Judge {
                 seen.violations.push("a result is stored without an effect".to_owned());
             }
         }
-        (seen.violations, seen.timeline, seen.counts)
+        (seen.violations, seen.counts)
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {

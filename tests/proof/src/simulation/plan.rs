@@ -24,6 +24,8 @@ pub(super) struct Plan {
     pub(super) waits: Option<Duration>,
     /// Whether attempts may freeze and outlive their deadlines.
     pub(super) zombies: bool,
+    /// How long ends wait for others where attempts send their calls together; `None` where each sends its own.
+    pub(super) linger: Option<Duration>,
     pub(super) attempts: Vec<AttemptPlan>,
 }
 
@@ -35,8 +37,14 @@ pub(super) struct AttemptPlan {
     /// How far its clock is ahead of, or behind, the true time.
     pub(super) ahead: Duration,
     pub(super) behind: Duration,
+    /// Where it runs. Attempts of one sandbox send their calls together, if any do.
+    pub(super) sandbox: usize,
+    /// Which key it uses.
+    pub(super) key: u8,
     /// Which of two requests it sends.
     pub(super) request: u8,
+    /// Whether its claim begins with a read.
+    pub(super) looks_first: bool,
     pub(super) before_effect: Duration,
     pub(super) after_effect: Duration,
     pub(super) returns: Returns,
@@ -69,10 +77,27 @@ impl Plan {
             OnAbandoned::Reject => Policy::MARGIN * 10,
             _ => Policy::MARGIN / 2 - Duration::from_millis(1),
         };
-        let count = rng.usize(2..=16);
-        let attempts =
-            (0..count).map(|_| AttemptPlan::new(&mut rng, may_run, most, zombies, several_requests)).collect();
-        Self { seed, on_abandoned, waits, zombies, attempts }
+        let linger = rng.bool().then(|| Duration::from_millis(*pick(&mut rng, &[0, 50, 200, 2000])));
+        let (sandboxes, most_records, keys) = match linger {
+            Some(_) => (rng.usize(1..=4), 12, rng.u8(1..=6)),
+            None => (rng.usize(2..=16), 1, 1),
+        };
+        let mut attempts = Vec::new();
+        for sandbox in 0..sandboxes {
+            let attempt = |rng: &mut Rng| AttemptPlan::new(rng, may_run, most, zombies, several_requests);
+            let (first, records) = (attempt(&mut rng), rng.usize(1..=most_records));
+            let dies_whole = rng.bool();
+            for _ in 0..records {
+                let another = attempt(&mut rng).beside(&first, &mut rng, dies_whole);
+                attempts.push(AttemptPlan { sandbox, key: rng.u8(0..keys), ..another });
+            }
+        }
+        Self { seed, on_abandoned, waits, zombies, linger, attempts }
+    }
+
+    /// How many keys there are.
+    pub(super) fn keys(&self) -> u8 {
+        self.attempts.iter().map(|attempt| attempt.key + 1).max().unwrap_or(1)
     }
 }
 
@@ -89,7 +114,10 @@ impl AttemptPlan {
             may_run,
             ahead,
             behind,
+            sandbox: 0,
+            key: 0,
             request: u8::from(several_requests && rng.u8(0..3) == 0),
+            looks_first: rng.u8(0..3) == 0,
             before_effect: work / 2 + if freezes_before { freeze } else { Duration::ZERO },
             after_effect: work / 2 + if freezes_before { Duration::ZERO } else { freeze },
             returns: *pick(
@@ -105,6 +133,24 @@ impl AttemptPlan {
             ),
             can_probe: rng.u8(0..4) > 0,
             dies_after: (rng.u8(0..5) == 0).then(|| near(rng, &[Duration::ZERO, may_run / 2, may_run])),
+        }
+    }
+
+    /// The same attempt in the invocation that another is part of: it has its clock and its deadline, begins with it or somewhat
+    /// later, and may die with it.
+    fn beside(self, first: &Self, rng: &mut Rng, dies_whole: bool) -> Self {
+        let later = if rng.u8(0..4) == 0 { first.may_run / 2 } else { Duration::ZERO };
+        Self {
+            comes_at: first.comes_at + later,
+            may_run: first.may_run - later,
+            ahead: first.ahead,
+            behind: first.behind,
+            dies_after: if dies_whole {
+                first.dies_after.map(|after| after.saturating_sub(later))
+            } else {
+                self.dies_after
+            },
+            ..self
         }
     }
 }
@@ -128,7 +174,11 @@ fn near(rng: &mut Rng, times: &[Duration]) -> Duration {
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seed, on_abandoned, waits, zombies, attempts } = self;
-        write!(f, "seed {seed}: {} attempts, {on_abandoned:?}, waits {waits:?}, zombies {zombies}", attempts.len())
+        let Self { seed, on_abandoned, waits, zombies, linger, attempts } = self;
+        let count = attempts.len();
+        write!(
+            f,
+            "seed {seed}: {count} attempts, {on_abandoned:?}, waits {waits:?}, zombies {zombies}, linger {linger:?}"
+        )
     }
 }

@@ -1,4 +1,4 @@
-//! A store that loses, delays and refuses calls.
+//! A store that loses, delays and refuses calls, alone and in batches.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -7,15 +7,17 @@ use std::{
 
 use bytes::Bytes;
 use fastrand::Rng;
+use futures::future::join_all;
 use idempotency_core::{
-    EpochSeconds, Inserted, MemoryStore, OwnerToken, Record, RecordKey, Replaced, Store, StoreError, Version,
+    EpochSeconds, Inserted, MemoryStore, OwnerToken, Record, RecordKey, Replaced, Store, StoreError, Version, Write,
+    Written,
 };
 use tokio::{
     task::JoinSet,
-    time::{Instant, sleep, timeout_at},
+    time::{Instant, sleep, timeout, timeout_at},
 };
 
-use super::{judge::Judge, plan::LATEST};
+use super::{judges::Judges, mutant::Mutant, plan::LATEST};
 
 /// How often a client sends a call before it gives up.
 const TRANSMISSIONS: usize = 3;
@@ -25,6 +27,7 @@ const TRANSMISSIONS: usize = 3;
 pub(super) struct FaultyStore {
     network: Mutex<Network>,
     table: Arc<Table>,
+    mutant: Mutant,
 }
 
 #[derive(Debug)]
@@ -37,7 +40,7 @@ struct Network {
 #[derive(Debug)]
 struct Table {
     records: MemoryStore,
-    judge: Arc<Judge>,
+    judges: Arc<Judges>,
 }
 
 /// What happens to one transmission.
@@ -49,44 +52,26 @@ enum Fate {
     Refused,
 }
 
-/// A write that may be applied any number of times.
-#[derive(Clone, Debug)]
-struct Write {
-    expected: Option<Version>,
-    record: Record,
-}
-
-/// What a write showed: nothing if it was applied, else what is stored.
-type Shown = Option<Option<Record>>;
-
 impl Table {
-    async fn apply(&self, write: &Write) -> Result<Shown, StoreError> {
-        let Write { expected, record } = write;
+    async fn apply(&self, write: &Write) -> Result<Written, StoreError> {
+        let record = write.record();
         let before = self.records.record(&record.key);
-        let shown = match expected {
-            None => match self.records.insert_if_absent(record, Duration::ZERO).await? {
-                Inserted::Inserted => None,
-                Inserted::Exists(old) => Some(Some(old)),
-            },
-            Some(expected) => match self.records.replace(*expected, record, Duration::ZERO).await? {
-                Replaced::Replaced => None,
-                Replaced::Differs(old) => Some(old),
-            },
-        };
-        if shown.is_none() {
-            self.judge.applied(before.as_ref(), record);
+        let written = self.records.write(write, Duration::ZERO).await?;
+        if written == Written::Written {
+            self.judges.of(&record.key).applied(before.as_ref(), record);
         }
-        Ok(shown)
+        Ok(written)
     }
 }
 
 impl FaultyStore {
-    pub(super) fn new(seed: u64, judge: Arc<Judge>) -> Self {
+    pub(super) fn new(seed: u64, judges: Arc<Judges>, mutant: Mutant) -> Self {
         // Another stream than the plan's.
         let rng = Rng::with_seed(seed ^ 0x9e37_79b9_7f4a_7c15);
         Self {
             network: Mutex::new(Network { rng, faults: true, late: JoinSet::new() }),
-            table: Arc::new(Table { records: MemoryStore::default(), judge }),
+            table: Arc::new(Table { records: MemoryStore::default(), judges }),
+            mutant,
         }
     }
 
@@ -127,64 +112,116 @@ impl FaultyStore {
         (fate, latency)
     }
 
-    async fn send(&self, write: Write, within: Duration) -> Result<Shown, StoreError> {
+    async fn send(&self, write: &Write, within: Duration) -> Result<Written, StoreError> {
         let give_up_at = Instant::now() + within;
         let sending = async {
             for _ in 0..TRANSMISSIONS {
-                let (fate, latency) = self.fate();
-                sleep(latency).await;
-                match fate {
-                    Fate::Fine => {
-                        let shown = self.table.apply(&write).await?;
-                        sleep(latency).await;
-                        return Ok(shown);
-                    }
-                    Fate::LostBefore => {}
-                    Fate::LostAfter => drop(self.table.apply(&write).await?),
-                    Fate::Late(delay) => {
-                        let (table, write) = (Arc::clone(&self.table), write.clone());
-                        self.network().late.spawn(async move {
-                            sleep(delay).await;
-                            let _ = table.apply(&write).await;
-                        });
-                    }
-                    Fate::Refused => return Err(StoreError::Throttled("refused".into())),
+                match self.transmit(write).await? {
+                    Some(written) => return Ok(written),
+                    None => sleep(Duration::from_millis(100)).await,
                 }
-                sleep(Duration::from_millis(100)).await;
             }
             Err(StoreError::Unknown("no reply".into()))
         };
         timeout_at(give_up_at, sending).await.unwrap_or_else(|late| Err(StoreError::Unknown(late.into())))
     }
+
+    /// Sends a write once; `None` if there is no reply.
+    async fn transmit(&self, write: &Write) -> Result<Option<Written>, StoreError> {
+        let (fate, latency) = self.fate();
+        sleep(latency).await;
+        match fate {
+            Fate::Fine => {
+                let written = self.table.apply(write).await?;
+                sleep(latency).await;
+                return Ok(Some(written));
+            }
+            Fate::LostBefore => {}
+            Fate::LostAfter => drop(self.table.apply(write).await?),
+            Fate::Late(delay) => {
+                let (table, write) = (Arc::clone(&self.table), write.clone());
+                self.network().late.spawn(async move {
+                    sleep(delay).await;
+                    let _ = table.apply(&write).await;
+                });
+            }
+            Fate::Refused => return Err(StoreError::Throttled("refused".into())),
+        }
+        Ok(None)
+    }
+
+    async fn read(&self, key: &RecordKey, within: Duration) -> Result<Option<Record>, StoreError> {
+        let (fate, latency) = self.fate();
+        sleep(latency).await;
+        match fate {
+            Fate::Fine | Fate::Late(_) => self.table.records.get(key, within).await,
+            Fate::LostBefore | Fate::LostAfter => std::future::pending().await,
+            Fate::Refused => Err(StoreError::Throttled("refused".into())),
+        }
+    }
+
+    /// Waits as long as a whole batch is late, and says how many of its members get no answer at all.
+    async fn batch(&self, members: usize) -> usize {
+        let (late, unanswered) = {
+            let network = &mut *self.network();
+            let is_fine = !network.faults || network.rng.u8(0..100) < 85;
+            let late = if is_fine { 0 } else { network.rng.u64(0..4_000) };
+            (late, if is_fine { 0 } else { network.rng.usize(0..=members) })
+        };
+        if members > 1 {
+            self.table.judges.of_all().count(|counts| &mut counts.batches);
+        }
+        sleep(Duration::from_millis(late)).await;
+        unanswered
+    }
+
+    /// The answers to a batch as they come: the last ones may be missing.
+    fn answers<A>(&self, mut answers: Vec<A>, unanswered: usize) -> Vec<A> {
+        if self.mutant == Mutant::BatchAnswersShifted && answers.len() > 1 {
+            answers.rotate_left(1);
+        }
+        for _ in 0..unanswered {
+            self.table.judges.of_all().count(|counts| &mut counts.unanswered);
+        }
+        answers.truncate(answers.len().saturating_sub(unanswered));
+        answers
+    }
 }
 
 impl Store for FaultyStore {
     async fn insert_if_absent(&self, record: &Record, within: Duration) -> Result<Inserted, StoreError> {
-        match self.send(Write { expected: None, record: record.clone() }, within).await? {
-            None => Ok(Inserted::Inserted),
-            Some(Some(old)) => Ok(Inserted::Exists(old)),
-            Some(None) => Err(StoreError::Unknown("an insert is refused by a record only".into())),
+        match self.send(&Write::Insert(record.clone()), within).await? {
+            Written::Written => Ok(Inserted::Inserted),
+            Written::Refused(Some(old)) => Ok(Inserted::Exists(old)),
+            Written::Refused(None) => Err(StoreError::Unknown("an insert is refused by a record only".into())),
         }
     }
 
     async fn replace(&self, expected: Version, record: &Record, within: Duration) -> Result<Replaced, StoreError> {
-        Ok(match self.send(Write { expected: Some(expected), record: record.clone() }, within).await? {
-            None => Replaced::Replaced,
-            Some(old) => Replaced::Differs(old),
+        Ok(match self.send(&Write::Replace { expected, record: record.clone() }, within).await? {
+            Written::Written => Replaced::Replaced,
+            Written::Refused(old) => Replaced::Differs(old),
         })
     }
 
     async fn get(&self, key: &RecordKey, within: Duration) -> Result<Option<Record>, StoreError> {
-        let read = async {
-            let (fate, latency) = self.fate();
-            sleep(latency).await;
-            match fate {
-                Fate::Fine | Fate::Late(_) => self.table.records.get(key, within).await,
-                Fate::LostBefore | Fate::LostAfter => std::future::pending().await,
-                Fate::Refused => Err(StoreError::Throttled("refused".into())),
-            }
-        };
-        tokio::time::timeout(within, read).await.unwrap_or_else(|late| Err(StoreError::Unknown(late.into())))
+        timeout(within, self.read(key, within)).await.unwrap_or_else(|late| Err(StoreError::Unknown(late.into())))
+    }
+
+    async fn write_many(&self, writes: &[Write], within: Duration) -> Vec<Result<Written, StoreError>> {
+        let give_up_at = Instant::now() + within;
+        let unknown = || writes.iter().map(|_| Err(StoreError::Unknown("no reply".into()))).collect();
+        let Ok(unanswered) = timeout_at(give_up_at, self.batch(writes.len())).await else { return unknown() };
+        let left = give_up_at - Instant::now();
+        self.answers(join_all(writes.iter().map(|write| self.send(write, left))).await, unanswered)
+    }
+
+    async fn get_many(&self, keys: &[RecordKey], within: Duration) -> Vec<Result<Option<Record>, StoreError>> {
+        let give_up_at = Instant::now() + within;
+        let unknown = || keys.iter().map(|_| Err(StoreError::Unknown("no reply".into()))).collect();
+        let Ok(unanswered) = timeout_at(give_up_at, self.batch(keys.len())).await else { return unknown() };
+        let left = give_up_at - Instant::now();
+        self.answers(join_all(keys.iter().map(|key| self.get(key, left))).await, unanswered)
     }
 
     async fn put_parts(

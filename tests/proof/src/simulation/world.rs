@@ -4,12 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use fastrand::Rng;
 use idempotency_core::{
-    Clock, Engine, Fingerprint, IdempotencyKey, Namespace, Operation, OwnerToken, Policy, RecordKey, Request, Scope,
-    TokenError, TokenSource,
+    Clock, Engine, EpochMillis, Fingerprint, IdempotencyKey, Namespace, Operation, OwnerToken, Policy, RecordKey,
+    Request, Scope, TokenError, TokenSource,
 };
 use tokio::{
     task::JoinSet,
-    time::{Instant, sleep, sleep_until, timeout_at},
+    time::{Instant, sleep, sleep_until, timeout, timeout_at},
 };
 
 use super::{
@@ -17,8 +17,12 @@ use super::{
     attempt::Attempt,
     clock::SimulatedClock,
     judge::Judge,
+    judges::Judges,
+    link::Link,
+    mutant::Mutant,
     plan::{AttemptPlan, LATEST, Plan, Returns, WINDOW},
     store::FaultyStore,
+    timeline::Timeline,
 };
 
 /// One attempt's identities: its number says which. An attempt claims once, so owner and generation may be the same bits.
@@ -32,41 +36,59 @@ impl TokenSource for TokensOf {
 
 pub(super) struct World {
     begin: Instant,
-    engine: Engine<FaultyStore>,
+    store: Arc<FaultyStore>,
+    /// One of each sandbox, and one for the last requests.
+    engines: Vec<Engine<Link>>,
     policy: Policy,
-    judge: Arc<Judge>,
-    key: IdempotencyKey,
+    judges: Arc<Judges>,
+    timeline: Arc<Timeline>,
     namespace: Namespace,
 }
 
+/// Longer than any run: what has not ended by then hangs.
+const LONGEST: Duration = Duration::from_secs(24 * 3600);
+
 impl World {
     #[expect(clippy::expect_used, reason = "the names are literals")]
-    pub(super) fn new(plan: &Plan, traced: bool) -> Self {
+    pub(super) fn new(plan: &Plan, traced: bool, mutant: Mutant) -> Self {
         let begin = Instant::now();
+        let namespace = Namespace::new("n").expect("a namespace");
+        let timeline = Arc::new(Timeline::new(begin, traced));
         let most_ahead = plan.attempts.iter().map(|attempt| attempt.ahead).max().unwrap_or_default();
-        let judge = Arc::new(Judge::new(plan.on_abandoned, plan.zombies, most_ahead, begin, traced));
-        let engine = Engine::new(FaultyStore::new(plan.seed, Arc::clone(&judge)));
-        Self {
-            begin,
-            engine,
-            policy: Policy::new(WINDOW).on_abandoned(plan.on_abandoned).wait(plan.waits),
-            judge,
-            key: IdempotencyKey::new("k").expect("a key"),
-            namespace: Namespace::new("n").expect("a namespace"),
-        }
+        let judge = || Judge::new(plan.on_abandoned, plan.zombies, most_ahead, Arc::clone(&timeline));
+        let judges = Arc::new(Judges::new((0..plan.keys()).map(|key| record_key(&namespace, key)), judge));
+        let store = Arc::new(FaultyStore::new(plan.seed, Arc::clone(&judges), mutant));
+        let link = |linger| Link::new(Arc::clone(&store), linger, Arc::clone(&judges), mutant);
+        let sandboxes = plan.attempts.iter().map(|attempt| attempt.sandbox + 1).max().unwrap_or_default();
+        let mut engines: Vec<_> = (0..sandboxes).map(|_| Engine::new(link(plan.linger))).collect();
+        engines.push(Engine::new(link(None)));
+        let policy = Policy::new(WINDOW).on_abandoned(plan.on_abandoned).wait(plan.waits);
+        Self { begin, store, engines, policy, judges, timeline, namespace }
     }
 
     pub(super) fn say(&self, line: impl FnOnce() -> String) {
-        self.judge.say(line);
+        self.timeline.say(line);
     }
 
-    /// Lets everything happen, and then asks once more.
+    /// Lets everything happen, and asks once more.
     pub(super) async fn play(&self, plan: &Plan) {
+        let all = async {
+            self.happen(plan).await;
+            self.settle(plan).await;
+        };
+        if timeout(LONGEST, all).await.is_err() {
+            self.judges.of_all().violation("something hangs".to_owned());
+        }
+    }
+
+    async fn happen(&self, plan: &Plan) {
         let mut processes = JoinSet::new();
         for (number, attempt) in plan.attempts.iter().enumerate() {
-            processes.spawn(self.process(number, attempt.clone(), plan.zombies));
+            if let Some(process) = self.process(number, attempt.clone(), plan.zombies) {
+                processes.spawn(process);
+            }
         }
-        let deletions = self.deletions(plan.seed);
+        let deletions = self.deletions(plan);
         tokio::pin!(deletions);
         loop {
             tokio::select! {
@@ -74,17 +96,22 @@ impl World {
                 () = &mut deletions => {}
             }
         }
-        self.settle(plan).await;
     }
 
     /// A process: it comes, may die, is killed at its deadline unless it is a zombie.
-    fn process(&self, number: usize, plan: AttemptPlan, zombies: bool) -> impl Future<Output = ()> + Send + 'static {
+    fn process(
+        &self,
+        number: usize,
+        plan: AttemptPlan,
+        zombies: bool,
+    ) -> Option<impl Future<Output = ()> + Send + use<>> {
         let comes_at = self.begin + plan.comes_at;
         let deadline = comes_at + plan.may_run;
         let dies_at = plan.dies_after.map(|after| comes_at + after);
         let killed_at = if zombies { dies_at } else { Some(dies_at.map_or(deadline, |dies| dies.min(deadline))) };
-        let (attempt, base) = (self.attempt(number, plan), self.request());
-        async move {
+        let base = self.request(plan.key);
+        let attempt = self.attempt(number, plan)?;
+        Some(async move {
             sleep_until(comes_at).await;
             let request = Request {
                 fingerprint: Fingerprint::from_bytes([attempt.plan.request; 32]),
@@ -95,41 +122,32 @@ impl World {
                 Some(killed_at) => drop(timeout_at(killed_at, attempt.run(request)).await),
                 None => attempt.run(request).await,
             }
-        }
+        })
     }
 
-    fn attempt(&self, number: usize, plan: AttemptPlan) -> Attempt {
+    fn attempt(&self, number: usize, plan: AttemptPlan) -> Option<Attempt> {
         let clock = SimulatedClock { begin: self.begin, ahead: plan.ahead, behind: plan.behind };
         let identity = (number as u128 + 1).to_be_bytes();
-        let engine = self.engine.clone().with_clock(clock).with_tokens(TokensOf(identity));
-        let (owner, key) = (OwnerToken::from_bytes(identity), self.record_key());
-        Attempt { number, owner, key, plan, engine, policy: self.policy, judge: Arc::clone(&self.judge) }
+        let engine = self.engines.get(plan.sandbox)?.clone().with_clock(clock).with_tokens(TokensOf(identity));
+        let (owner, key) = (OwnerToken::from_bytes(identity), record_key(&self.namespace, plan.key));
+        let (policy, judge) = (self.policy.look_first(plan.looks_first), Arc::clone(self.judges.of(&key)));
+        Some(Attempt { number, owner, key, plan, engine, policy, judge })
     }
 
-    fn request(&self) -> Request {
-        Request {
-            namespace: self.namespace.clone(),
-            operation: Operation::declare("o", 1),
-            scope: Scope::none(),
-            key: self.key.clone(),
-            fingerprint: Fingerprint::from_bytes([0; 32]),
-            deadline: self.judge.now(),
-        }
+    fn request(&self, key: u8) -> Request {
+        request(&self.namespace, key, self.judges.of_all().now())
     }
 
-    fn record_key(&self) -> RecordKey {
-        let request = self.request();
-        RecordKey::new(&request.namespace, &request.operation, &request.scope, &request.key)
-    }
-
-    /// The table deletes the record at some time after its expiry. It looks a few times.
-    async fn deletions(&self, seed: u64) {
-        let mut rng = Rng::with_seed(!seed);
-        let (exact, key) = (SimulatedClock::exact(self.begin), self.record_key());
+    /// The table deletes records at some time after their expiry. It looks a few times.
+    async fn deletions(&self, plan: &Plan) {
+        let mut rng = Rng::with_seed(!plan.seed);
+        let exact = SimulatedClock::exact(self.begin);
         for _ in 0..4 {
             sleep(Duration::from_millis(rng.u64(1_000..60_000))).await;
-            if self.engine.store().delete_if_expired(&key, |record| exact.now() >= record.expires_at.to_millis()) {
-                self.say(|| "the table deletes the record".to_owned());
+            for key in (0..plan.keys()).map(|key| record_key(&self.namespace, key)) {
+                if self.store.delete_if_expired(&key, |record| exact.now() >= record.expires_at.to_millis()) {
+                    self.say(|| format!("the table deletes {key:?}"));
+                }
             }
         }
         std::future::pending().await
@@ -139,31 +157,57 @@ impl World {
     async fn settle(&self, plan: &Plan) {
         let skew = plan.attempts.iter().map(|attempt| attempt.ahead).max().unwrap_or_default();
         sleep(LATEST + WINDOW.longest_run() + Policy::MARGIN * 2 + skew).await;
-        self.engine.store().heal();
+        self.store.heal();
+        for key in 0..plan.keys() {
+            self.ask_once_more(plan, key).await;
+        }
+    }
+
+    async fn ask_once_more(&self, plan: &Plan, key: u8) {
         let last = AttemptPlan {
             comes_at: Duration::ZERO,
             may_run: Duration::from_secs(10),
             ahead: Duration::ZERO,
             behind: Duration::ZERO,
+            sandbox: self.engines.len() - 1,
+            key,
             request: 0,
+            looks_first: plan.seed.is_multiple_of(2),
             before_effect: Duration::ZERO,
             after_effect: Duration::ZERO,
             returns: Returns::Result,
             can_probe: true,
             dies_after: None,
         };
-        let before = self.judge.counts();
-        let attempt = self.attempt(plan.attempts.len(), last);
-        let request = Request { deadline: self.judge.now() + Duration::from_secs(10), ..self.request() };
-        attempt.run(request).await;
-        let after = self.judge.counts();
+        let before = self.judges.counts();
+        let Some(attempt) = self.attempt(plan.attempts.len() + usize::from(key), last) else { return };
+        let request = self.request(key);
+        attempt.run(Request { deadline: request.deadline + Duration::from_secs(10), ..request }).await;
+        let after = self.judges.counts();
         if after.conflicts > before.conflicts || after.errors > before.errors {
-            self.judge.violation("the key is blocked although nothing runs".to_owned());
+            self.judges.of_all().violation(format!("the key {key} is blocked although nothing runs"));
         }
     }
 
     pub(super) fn judged(&self, seed: u64) -> Outcome {
-        let (violations, timeline, counts) = self.judge.finish();
-        Outcome { seed, violations, timeline, counts }
+        let (violations, counts) = self.judges.finish();
+        Outcome { seed, violations, timeline: self.timeline.take(), counts }
     }
+}
+
+/// Asks for what a key is for.
+#[expect(clippy::expect_used, reason = "the key is made of a digit")]
+fn request(namespace: &Namespace, key: u8, deadline: EpochMillis) -> Request {
+    Request {
+        namespace: namespace.clone(),
+        operation: Operation::declare("o", 1),
+        scope: Scope::none(),
+        key: IdempotencyKey::new(format!("k{key}")).expect("a key"),
+        fingerprint: Fingerprint::from_bytes([0; 32]),
+        deadline,
+    }
+}
+
+fn record_key(namespace: &Namespace, key: u8) -> RecordKey {
+    request(namespace, key, EpochMillis::new(0)).record_key()
 }

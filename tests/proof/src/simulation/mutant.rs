@@ -1,0 +1,20 @@
+//! The machinery around the protocol with one guard removed.
+
+/// What stands between an attempt and the store, right or with one fault: what the simulator must notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mutant {
+    /// The production code.
+    None,
+    /// A look that shows nothing counts as a claim: the write that follows is not sent, and answered as if it were.
+    LookAdmits,
+    /// The end of a claim is told as stored before it is: it lingers behind its caller's back.
+    EndToldBeforeStored,
+    /// The answers of a batch go to the wrong members.
+    BatchAnswersShifted,
+}
+
+impl Mutant {
+    /// Every mutant.
+    pub const ALL: [Self; 3] = [Self::LookAdmits, Self::EndToldBeforeStored, Self::BatchAnswersShifted];
+}
