@@ -434,7 +434,7 @@ fn an_unreachable_dynamodb_is_told() {
 
 #[test]
 fn arguments_that_mean_nothing_say_what_is_expected() {
-    let rows: [(&[&str], &str); 13] = [
+    let rows: [(&[&str], &str); 15] = [
         (&["local", "--http-kind", "apigw"], "use http-api, rest-api, alb, alb-multi-value, function-url"),
         (&["invoke", "payments-api", EVENT, "--http-kind", "alb"], "unexpected argument '--http-kind'"),
         (&["local", "--http", "3000"], "expected an address with a port, such as 127.0.0.1:3000"),
