@@ -8,7 +8,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::{
     Counts, RecordTrigger,
     answer::{expected, identifiers},
-    deliver::{Delivery, Ending, Function, REQUEST_ID, Run},
+    deliver::{Delivery, Ending, Function, REQUEST_ID, Run, Setup},
     known::{Identity, Known},
     mutate::mutated,
     predict::{Fate, Keys, facts, predict},
@@ -51,7 +51,8 @@ where
     Src: Known<Event: DeserializeOwned, Response: Serialize> + Copy,
 {
     counts.events += 1;
-    let function = Function::new();
+    let setup = Setup::of(text);
+    let function = Function::new(setup);
     let Some(first) = function.deliver(source, text) else {
         counts.not_decoded += 1;
         assert_eq!(function.records(), 0, "{text}");
@@ -59,6 +60,7 @@ where
     };
     let mut checked = Checked::<Src> {
         text,
+        setup,
         records: records::<Src>(text),
         keys: Keys::default(),
         names: BTreeMap::new(),
@@ -80,6 +82,7 @@ fn records<Src: Known<Event: DeserializeOwned>>(text: &str) -> Vec<Src::Record> 
 
 struct Checked<'a, Src: Known> {
     text: &'a str,
+    setup: Setup,
     records: Vec<Src::Record>,
     keys: Keys,
     /// The key of each identity that has run.
@@ -107,12 +110,13 @@ impl<Src: Known> Checked<'_, Src> {
         self.at_most_once();
         self.names_only_its_own(delivery);
         let mut keys = self.keys.clone();
-        let fates = predict(&facts, &mut keys);
+        let fates = predict(&facts, self.setup, &mut keys);
         match &fates {
             Some(fates) => {
                 self.keys = keys;
                 self.is_as_predicted(delivery, fates);
             }
+            None if self.setup.skips_poison => {}
             None => self.whatever_is_not_reported_is_done(
                 delivery,
                 &facts.iter().map(|fact| fact.identity.clone()).collect::<Vec<_>>(),
@@ -152,7 +156,7 @@ impl<Src: Known> Checked<'_, Src> {
             _ => None,
         });
         assert_eq!(ran, must_run.collect::<Vec<_>>(), "{text}: {fates:?}");
-        let not_done: Vec<usize> = (0..fates.len()).filter(|record| !fates[*record].is_done()).collect();
+        let not_done: Vec<usize> = (0..fates.len()).filter(|record| !fates[*record].is_done(self.setup)).collect();
         assert_eq!(delivery.answer, expected::<Src>(&self.records, &not_done), "{text}: {fates:?}");
     }
 

@@ -11,7 +11,7 @@ use idempotency_core::MemoryStore;
 use lambda_http::{Context, LambdaEvent};
 use lambda_idempotency::{
     Attempt, Idempotency, IdempotencyKey, Namespace, Operation, Scope,
-    events::{EventOperation, FromRecord, Identity, Payload, Source, Undecodable, run},
+    events::{EventOperation, FromRecord, Identity, OnPoison, Payload, Source, Undecodable, run},
     function::{Classify, Failed, Failure},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -129,6 +129,27 @@ impl Classify for TaskError {
     }
 }
 
+/// How a function is set up. An event's length says which, so that one event always meets the same.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Setup {
+    pub(super) skips_poison: bool,
+    concurrency: Option<usize>,
+}
+
+impl Setup {
+    pub(super) fn of(text: &str) -> Self {
+        let concurrency = [None, None, Some(1), Some(2)][text.len() % 4];
+        Self { skips_poison: text.len().is_multiple_of(5), concurrency }
+    }
+
+    fn operation(self) -> EventOperation {
+        let operation = EventOperation::new(Operation::declare("carry-out", 1));
+        let on_poison = if self.skips_poison { OnPoison::Skip } else { OnPoison::Report };
+        let operation = operation.on_poison(on_poison);
+        self.concurrency.map_or(operation.clone(), |concurrency| operation.concurrency(concurrency))
+    }
+}
+
 /// A function of records with a store and a ledger of its own.
 pub(super) struct Function {
     idempotency: Idempotency<MemoryStore>,
@@ -146,11 +167,11 @@ pub(super) struct Delivery {
 }
 
 impl Function {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(setup: Setup) -> Self {
         let namespace = Namespace::new("fuzz").unwrap();
         Self {
             idempotency: Idempotency::new(MemoryStore::default(), namespace),
-            operation: EventOperation::new(Operation::declare("carry-out", 1)),
+            operation: setup.operation(),
             ledger: Mutex::default(),
         }
     }

@@ -76,7 +76,7 @@ fn only(mut keys: impl Iterator<Item = Option<String>>) -> Option<Result<Identit
 }
 
 fn is_key(name: &str) -> bool {
-    name.to_ascii_lowercase() == "idempotency-key"
+    name.eq_ignore_ascii_case("idempotency-key")
 }
 
 fn member(payload: &Value) -> Option<Result<Identity, ()>> {

@@ -96,7 +96,7 @@ fn payload(kind: Kind, record: &mut Json, choices: &mut Choices<'_>) {
         1 => format!(r#"{{"do":"{}","key":"k-{}"}}"#, choices.one_of(&TODO), choices.below(3)),
         _ => format!(r#"{{"do":"{}"}}"#, choices.one_of(&TODO)),
     };
-    let base64 = || Json::String(if text.len() % 7 == 0 { text.clone() } else { STANDARD.encode(&text) });
+    let base64 = || Json::String(if text.len().is_multiple_of(7) { text.clone() } else { STANDARD.encode(&text) });
     let json = || Json::parse(&text).unwrap_or_else(|| Json::String(text.clone()));
     match kind {
         Kind::Sqs | Kind::Fifo => *record.make(&["body"]) = Json::String(text),

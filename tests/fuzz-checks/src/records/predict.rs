@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    deliver::{Ending, Read},
+    deliver::{Ending, Read, Setup},
     known::{Identity, Known, key},
 };
 
@@ -22,8 +22,16 @@ pub(super) enum Fate {
 }
 
 impl Fate {
-    pub(super) const fn is_done(self) -> bool {
-        matches!(self, Self::Runs(Ending::Done) | Self::Replay)
+    pub(super) const fn is_done(self, setup: Setup) -> bool {
+        matches!(self, Self::Runs(Ending::Done) | Self::Replay) || (setup.skips_poison && self.is_poison())
+    }
+
+    /// Whether it would end the same way each time.
+    const fn is_poison(self) -> bool {
+        matches!(
+            self,
+            Self::Undecodable | Self::Keyless | Self::Mismatch | Self::Failed | Self::Runs(Ending::Permanent)
+        )
     }
 }
 
@@ -74,7 +82,7 @@ impl Facts {
 
 /// What must become of the records of a delivery; `None` if that depends on which of two chains is quicker, or on which of two
 /// spellings is the same.
-pub(super) fn predict(facts: &[Facts], keys: &mut Keys) -> Option<Vec<Fate>> {
+pub(super) fn predict(facts: &[Facts], setup: Setup, keys: &mut Keys) -> Option<Vec<Fate>> {
     let mut chains: BTreeMap<&Identity, BTreeSet<_>> = BTreeMap::new();
     for (place, record) in facts.iter().enumerate() {
         if let (Some(identity), Some(_)) = (&record.identity, record.ending) {
@@ -89,11 +97,11 @@ pub(super) fn predict(facts: &[Facts], keys: &mut Keys) -> Option<Vec<Fate>> {
     for record in facts {
         let fate = match (&record.group, record.ending, &record.identity) {
             (_, None, _) => Fate::Undecodable,
-            (_, _, None) => Fate::Keyless,
             (Some(group), ..) if stopped.contains(group) => Fate::NotReached,
+            (_, _, None) => Fate::Keyless,
             (_, Some(ending), Some(identity)) => keys.fate(identity, &record.compared, ending)?,
         };
-        if let Some(group) = record.group.as_ref().filter(|_| !fate.is_done()) {
+        if let Some(group) = record.group.as_ref().filter(|_| !fate.is_done(setup)) {
             stopped.insert(group);
         }
         fates.push(fate);
