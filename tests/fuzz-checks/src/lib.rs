@@ -12,6 +12,7 @@ mod choices;
 pub mod events;
 pub mod key_header;
 pub mod record_item;
+pub mod records;
 pub mod stored_result;
 
 pub use choices::Choices;

@@ -19,4 +19,6 @@ mod trigger;
 pub use check::{check, check_seed, check_text};
 pub use counts::Counts;
 pub use json::Json;
+pub(crate) use mutate::{ODD, anywhere};
+pub(crate) use panics::caught;
 pub use trigger::Trigger;

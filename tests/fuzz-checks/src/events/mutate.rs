@@ -6,7 +6,7 @@ use super::{Json, Trigger};
 use crate::Choices;
 
 /// Texts that have broken parsers: empty, blank, quoted, joined, with escapes, controls, other scripts, other meanings.
-const ODD: [&str; 30] = [
+pub(crate) const ODD: [&str; 30] = [
     "",
     " ",
     "\t",
@@ -178,7 +178,7 @@ fn request_line(event: &mut Json, choices: &mut Choices<'_>) {
 }
 
 /// Changes any value of the event.
-fn anywhere(event: &mut Json, choices: &mut Choices<'_>) {
+pub(crate) fn anywhere(event: &mut Json, choices: &mut Choices<'_>) {
     let number = choices.below(event.count());
     let Some(value) = event.nth(number) else { return };
     match choices.below(10) {

@@ -10,7 +10,7 @@ use std::{
 /// runtime catches the panic and reports an error ("lambda_runtime", `layers/panic.rs`), so a caller sees what it would see if the event
 /// had been refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Known {
+pub(crate) enum Known {
     /// A body that says it is base64 and is not.
     Base64,
     /// A host, protocol or path out of which no URL can be made.
@@ -23,7 +23,7 @@ thread_local! {
 }
 
 /// Runs `f`; a panic at a known place is an error, any other goes on.
-pub(super) fn caught<T>(f: impl FnOnce() -> T) -> Result<T, Known> {
+pub(crate) fn caught<T>(f: impl FnOnce() -> T) -> Result<T, Known> {
     remember_places();
     CATCHING.set(true);
     let result = panic::catch_unwind(AssertUnwindSafe(f));

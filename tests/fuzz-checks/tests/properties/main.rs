@@ -8,4 +8,5 @@ mod canonical_json;
 mod events;
 mod key_header;
 mod record_item;
+mod records;
 mod stored_result;
