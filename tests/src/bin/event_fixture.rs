@@ -13,7 +13,7 @@ use lambda_http::{
     tracing,
 };
 use lambda_idempotency::{
-    Attempt, Idempotency, IdempotencyKey, OnAbandoned, Operation, Scope, client_from_env,
+    Attempt, Idempotency, IdempotencyKey, OnAbandoned, Operation, Scope, Timeouts, client_from_env,
     events::{
         DynamoDbStream, EventBridge, EventOperation, FromRecord, Identity, Invocation, Kafka, KafkaReporting, Kinesis,
         OnPoison, Payload, Raw, S3, Scheduler, Sns, Source, Sqs, Undecodable, run as run_records,
@@ -150,13 +150,24 @@ fn identify(Message(task): &Message) -> Identity {
     }
 }
 
+/// Ends of claims wait for each other no longer than a part of what a call may take. Where a test wants them to wait, so may calls.
+fn patient(idempotency: Idempotency) -> Idempotency {
+    if env::var_os("LINGER_MS").is_none() {
+        return idempotency;
+    }
+    let mut timeouts = Timeouts::default();
+    (timeouts.call, timeouts.completion) = (Duration::from_secs(60), Duration::from_secs(60));
+    let engine = idempotency.engine().clone().with_timeouts(timeouts);
+    Idempotency::with_engine(engine, idempotency.namespace().clone()).with_mode(idempotency.mode())
+}
+
 async fn serve<Src>(source: Src) -> Result<(), Error>
 where
     Src: Source + Copy,
     Src::Event: DeserializeOwned,
     Src::Response: Serialize,
 {
-    let idempotency = Idempotency::from_env().await?;
+    let idempotency = patient(Idempotency::from_env().await?);
     let idempotency = match env::var("VISIBILITY").as_deref() {
         Ok("lease") => idempotency.with_sqs(aws_sdk_sqs::Client::new(&sdk_config_from_env().await)),
         _ => idempotency,

@@ -2,6 +2,7 @@ extern crate self as lambda_idempotency;
 
 #[path = "../../../lambda-idempotency/src/deadline.rs"]
 mod deadline;
+#[allow(unexpected_cfgs)]
 #[path = "../../../lambda-idempotency/src/events/mod.rs"]
 pub mod events;
 #[path = "../../../lambda-idempotency/src/function/mod.rs"]
@@ -18,6 +19,7 @@ mod outcome;
 pub mod __private;
 #[path = "../../../lambda-idempotency/src/probed.rs"]
 mod probed;
+#[allow(unexpected_cfgs)]
 #[path = "../../../lambda-idempotency/src/propagation/mod.rs"]
 pub mod propagation;
 #[path = "../../../lambda-idempotency/src/without_key.rs"]

@@ -188,10 +188,7 @@ fn read_one<Src: Source, T>(
         }
     };
     let identity = identify(&message);
-    let Some(key) = described.propagated.or(identity.key).or(described.platform) else {
-        tracing::error!(operation = %operation.operation(), source = Src::NAME, "a record has no key, and its source gives none");
-        return (described.group, Err(Outcome::InvalidKey));
-    };
+    let key = described.propagated.or(identity.key).or(described.platform).unwrap_or(Err(InvalidKey::Missing));
     let fingerprint = Src::fingerprint(record, &described.payload, operation);
     let is_redelivered = described.is_redelivered;
     (described.group, Ok(Task { message, key, scope: identity.scope, fingerprint, is_redelivered }))

@@ -35,6 +35,9 @@ pub enum InvalidKey {
     /// A part of a derived key has no value.
     #[error(transparent)]
     Parts(#[from] KeyPartError),
+    /// A record carries no key, declares none, and its source gives it none.
+    #[error("the record has no idempotency key: it carries none, and what its source tells of it makes none")]
+    Missing,
     /// A record carries several keys.
     #[error("the record carries several idempotency keys; send exactly one")]
     Several,
