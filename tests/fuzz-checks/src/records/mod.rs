@@ -7,8 +7,8 @@
 //! record that has no key or cannot be read; behind the first record of a group that is not done nothing runs; the second delivery
 //! runs nothing that was done.
 //!
-//! What must become of each record is computed from the decoded event ([`known`], [`predict`]), without the code under test. Another
-//! source is another entry in [`RecordTrigger::all`] and another implementation of [`known::Known`].
+//! What must become of each record is computed from the decoded event (`known`, `predict`), without the code under test. Another
+//! source is another entry in [`RecordTrigger::all`] and another implementation of `known::Known`.
 
 mod answer;
 mod check;

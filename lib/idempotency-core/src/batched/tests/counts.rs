@@ -3,6 +3,7 @@
 use proptest::{collection::vec, prelude::*};
 
 use super::*;
+use crate::batched::FULL;
 
 /// A message: how long its handler takes, and whether it was carried out before. An end lingers for a quarter of the 3 seconds
 /// that the engine gives it.
@@ -13,7 +14,7 @@ fn message() -> impl Strategy<Value = (u64, bool)> {
 proptest! {
     #[test]
     fn a_batch_costs_one_request_for_its_claims_and_one_for_its_ends(
-        messages in vec(message(), 1..40),
+        messages in vec(message(), 1..=FULL),
         looks_first in any::<bool>(),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
