@@ -92,11 +92,10 @@ async fn an_expired_record_that_a_batch_runs_into_is_replaced() {
     world.records().end_storage_ttls().await.unwrap();
     world.store_operations();
     assert_done(&world, Trigger::Sqs, &samples(2..6)).await;
-    // Two inserts are refused and read; their replacements go together, as do all four ends.
-    assert_eq!(
-        world.store_operations(),
-        ["BatchExecuteStatement", "BatchGetItem", "BatchExecuteStatement", "BatchExecuteStatement"]
-    );
+    // Two inserts are refused and read, and their replacements go together. They take along what ends are waiting by then.
+    let operations = world.store_operations();
+    assert_eq!(operations[..3], ["BatchExecuteStatement", "BatchGetItem", "BatchExecuteStatement"]);
+    assert!((4..=5).contains(&operations.len()), "{operations:?}");
     assert_runs(&world, 8).await;
     world.stop().await;
 }
@@ -203,6 +202,21 @@ async fn a_group_ends_one_message_before_it_begins_the_next() {
     let world = EventWorld::start("sqs", &[PATIENT]).await;
     assert_done(&world, Trigger::Fifo, &samples(0..3)).await;
     assert_eq!(world.store_operations(), ["PutItem"; 6], "claim and end, message by message");
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn nothing_overtakes_an_end_of_which_nobody_knows_whether_it_is_stored() {
+    let world = EventWorld::start("sqs", &[]).await;
+    let body = json!({ "__type": "com.amazon.coral.service#AccessDeniedException", "Message": "not authorized" });
+    let ends = Rule::on("PutItem").when(|request| request.body["Item"]["status"]["S"] == "completed");
+    world.proxy.inject(ends.fault(Fault::Answer { status: 400, body }));
+    // The first is done: its effect happened. The others would run before it if it came again.
+    assert_answer(&world, Trigger::Fifo, &samples(0..3), &[1, 2], "").await;
+    assert_runs(&world, 1).await;
+    assert!(world.log().contains("unconfirmed=1"), "{}", world.log());
+    assert_done(&world, Trigger::Fifo, &samples(1..3)).await;
+    assert_runs(&world, 3).await;
     world.stop().await;
 }
 

@@ -137,7 +137,7 @@ fn sqs(stack: &Stack) -> String {
     let receives = config.dead_letter.map_or(0, |dead_letter| dead_letter.max_receive_count);
     format!(
         r#"
-Send a message to {name}, then send it again:
+Send a message to {name}, then send it again. (A key travels with it as an attribute: {url}/messages?Idempotency-Key=order-42)
 
   curl {url}/messages{fifo} -d '{example}'
 
@@ -153,7 +153,7 @@ fn eventbridge(stack: &Stack) -> String {
     let (name, url, example) = (name(stack), stack.url(), example(stack));
     format!(
         r#"
-Send an event to {name}, then send it again:
+Send an event to {name}, then send it again. (The bus gives each an id of its own; the key in its detail says that they are one.)
 
   curl {url}/events -d '{example}'
 

@@ -55,7 +55,7 @@ pub(crate) const READY_MADE: [ReadyMade; 3] = [
             sort_key: Some("order_id"),
         }],
         environment: &[],
-        example: r#"{"source": "com.example.orders", "detail-type": "OrderPlaced", "detail": {"order_id": "ord-1001", "customer_id": "cus-42", "amount": 4200, "currency": "EUR", "occurred_at": "2026-10-01T12:00:00Z", "sequence": 1}}"#,
+        example: r#"{"source": "com.example.orders", "detail-type": "OrderPlaced", "detail": {"idempotencyKey": "order-1001-placed", "order_id": "ord-1001", "customer_id": "cus-42", "amount": 4200, "currency": "EUR", "occurred_at": "2026-10-01T12:00:00Z", "sequence": 1}}"#,
     },
 ];
 

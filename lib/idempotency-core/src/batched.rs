@@ -18,6 +18,12 @@ use crate::{
     EpochSeconds, Inserted, OwnerToken, Record, RecordKey, Replaced, Status, Store, StoreError, Version, Write, Written,
 };
 
+/// The longest linger: beyond this, time is no time any more.
+const LONGEST_LINGER: Duration = Duration::from_secs(24 * 3600);
+
+/// What a call has left to be sent with whose time went by while nobody looked: a handler that never pauses holds up everybody.
+const OVERDUE: Duration = Duration::from_millis(200);
+
 /// Another call would not make the batch any cheaper: DynamoDB takes 25 statements in one request.
 const FULL: usize = 25;
 
@@ -47,6 +53,8 @@ struct State {
     /// From when on the batch's first call waits.
     since: Option<Instant>,
     flows: usize,
+    /// Flows with more to do after their call: their ends are waited for.
+    hurried: usize,
     /// Calls whose flows wait for an answer.
     waiting: usize,
 }
@@ -68,19 +76,22 @@ impl<C, A> Asked<C, A> {
 
 /// One message on its way. While it lives, ends of other claims may wait for its own.
 #[derive(Debug)]
-pub struct Flow<S>(Arc<Batched<S>>);
+pub struct Flow<S> {
+    batched: Arc<Batched<S>>,
+    is_hurried: bool,
+}
 
 impl<S> Batched<S> {
     /// Batches of calls of `inner`, in which the end of a claim waits for others for `linger` at the longest, and for no more than a
     /// quarter of its time.
     pub fn new(inner: Arc<S>, linger: Duration) -> Self {
-        Self { inner, linger, state: Mutex::default(), changed: Notify::new() }
+        Self { inner, linger: linger.min(LONGEST_LINGER), state: Mutex::default(), changed: Notify::new() }
     }
 
     /// Announces a flow, before its first call.
     pub fn flow(self: &Arc<Self>) -> Flow<S> {
         self.state().flows += 1;
-        Flow(Arc::clone(self))
+        Flow { batched: Arc::clone(self), is_hurried: false }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -99,10 +110,10 @@ impl State {
         self.writes.len() + self.reads.len()
     }
 
-    /// Whether somebody's handler waits for an answer. The end of a claim has time.
+    /// Whether somebody's handler waits for an answer. The end of a claim has time, unless a next message waits for it.
     fn is_urgent(&self) -> bool {
         let ends = |write: &Write| matches!(write, Write::Replace { record, .. } if record.status != Status::InFlight);
-        !self.reads.is_empty() || !self.writes.iter().all(|asked| ends(&asked.call))
+        self.hurried > 0 || !self.reads.is_empty() || !self.writes.iter().all(|asked| ends(&asked.call))
     }
 
     /// How long this batch may wait: never so long that its calls have no time left.
@@ -141,7 +152,8 @@ impl<S: Store> Batched<S> {
         let (writes, reads) = lead.collect();
         // The call that leads stays until all have their answers, so no call of a batch has more time than another.
         let times = writes.iter().map(|asked| asked.by).chain(reads.iter().map(|asked| asked.by));
-        let within = times.min().map(left).unwrap_or_default();
+        // One whose time is over would leave none for the others.
+        let within = times.map(left).map(|left| if left.is_zero() { OVERDUE } else { left }).min().unwrap_or_default();
         join(
             send(writes, async |writes: Vec<Write>| self.inner.write_many(&writes, within).await),
             send(reads, async |keys: Vec<RecordKey>| self.inner.get_many(&keys, within).await),
@@ -239,10 +251,21 @@ impl<S> Drop for Waits<'_, S> {
     }
 }
 
+impl<S> Flow<S> {
+    /// Says whether something waits for the end of what this flow carries out now, such as the next message of a group. Then no end
+    /// of the batch lingers.
+    pub fn hurry(&mut self, hurry: bool) {
+        let was_hurried = std::mem::replace(&mut self.is_hurried, hurry);
+        let mut state = self.batched.state();
+        state.hurried = state.hurried + usize::from(hurry) - usize::from(was_hurried);
+    }
+}
+
 impl<S> Drop for Flow<S> {
     fn drop(&mut self) {
-        self.0.state().flows -= 1;
-        self.0.changed.notify_one();
+        self.hurry(false);
+        self.batched.state().flows -= 1;
+        self.batched.changed.notify_one();
     }
 }
 

@@ -61,6 +61,9 @@ mod probed;
 pub mod propagation;
 mod without_key;
 
+/// The types of events, for [`events`].
+#[doc(no_inline)]
+pub use aws_lambda_events;
 pub use config::{ConfigError, Idempotency};
 pub use deadline::lambda_deadline;
 pub use idempotency_core::{

@@ -16,8 +16,11 @@ pub(crate) fn misfit(path: &str, error: &impl Display, whole: &str) -> String {
         _ => match ["unknown variant", "unknown field"].into_iter().find(|what| message.starts_with(what)) {
             // What is quoted next is the caller's own word; what follows says what is expected.
             Some(what) => {
-                let rest = message.split_once("`, ").map_or("", |(_, rest)| rest);
-                format!("{what}{}{rest}", if rest.is_empty() { "" } else { ", " })
+                // The last one: the caller's word may have anything in it.
+                let rest = ["`, expected ", "`, there are no "]
+                    .into_iter()
+                    .find_map(|end| message.rfind(end).and_then(|place| message.get(place + 3..)));
+                rest.map_or_else(|| what.to_owned(), |rest| format!("{what}, {rest}"))
             }
             None => message,
         },

@@ -14,6 +14,8 @@ mod failures;
 mod identity;
 #[path = "events/messages.rs"]
 mod messages;
+#[path = "events/modes.rs"]
+mod modes;
 #[path = "events/order.rs"]
 mod order;
 #[path = "events/support.rs"]

@@ -256,3 +256,36 @@ async fn an_end_whose_time_runs_out_does_not_linger_it_away() {
     assert_eq!(batched.replace(claim.record().version(), &ended, within).await.unwrap(), Replaced::Replaced);
     assert!(start.elapsed() < within, "{:?}", start.elapsed());
 }
+
+#[tokio::test(start_paused = true)]
+async fn no_end_lingers_while_a_next_message_waits_for_it() {
+    let store = Slow::default();
+    let engine = Engine::new(store.clone()).batched(LINGER);
+    let (_slow, mut group) = (engine.store().flow(), engine.store().flow());
+    let start = Instant::now();
+    for (key, has_next) in [("1", true), ("2", true), ("3", false)] {
+        group.hurry(has_next);
+        assert!(carry_out(&engine, key, Duration::ZERO, policy()).await);
+        if has_next {
+            assert!(start.elapsed() < LINGER, "{key}");
+        }
+    }
+    assert!(start.elapsed() >= Duration::from_millis(200), "the last one waits for the slow one, as any other end");
+    drop(group);
+    assert_eq!(store.asked().len(), 6);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_whose_time_is_over_leaves_the_others_theirs() {
+    let store = Slow::default();
+    let batched = Arc::new(Batched::new(Arc::new(store.clone()), Duration::MAX));
+    let key = RecordKey::from_stored("test#handle#v1#x");
+    // Both are asked for, and then a handler that never pauses holds up everybody until the first one's time is over.
+    let (mut late, mut other) = (Box::pin(batched.get(&key, ROUND_TRIP)), Box::pin(batched.get(&key, LINGER)));
+    assert!(poll!(&mut late).is_pending());
+    assert!(poll!(&mut other).is_pending());
+    tokio::time::advance(2 * ROUND_TRIP).await;
+    let (late, other) = tokio::join!(late, other);
+    assert_eq!((late.unwrap(), other.unwrap()), (None, None));
+    assert_eq!(store.asked(), ["2 gets"]);
+}

@@ -6,12 +6,16 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
+#[cfg(feature = "sqs")]
+use {idempotency_core::EpochMillis, std::time::Duration};
+
 use futures::{FutureExt, StreamExt, stream};
 use idempotency_core::{Attempt, Batched, Fingerprint, IdempotencyKey, RecordKey, Scope, ScopeError, Store};
 use lambda_http::LambdaEvent;
+use tracing::{Instrument, Span};
 
 use super::{
-    EventOperation, EventTypes, Identity, OnPoison, Outcome, Reader, Settled, Source,
+    EventOperation, EventTypes, Identity, OnPoison, Outcome, Reader, Settled, Source, Undecodable,
     chains::{Chain, Link, chains},
     time::Time,
 };
@@ -61,7 +65,8 @@ impl<Src: Source, T> Batch<Src, T> {
         let records = Src::records(event);
         let (mut tasks, mut outcomes, mut links) = (vec![], vec![], vec![]);
         for record in &records {
-            let (group, task) = read_one::<Src, T>(record, operation, reader, &identify);
+            let (group, task) =
+                span::<Src>(record).in_scope(|| read_one::<Src, T>(record, operation, reader, &identify));
             let same = |task: &Task<T>| Some(Link::Same(task.record_key(idempotency, operation)?.as_str().to_owned()));
             links.push(match group {
                 Some(group) => Link::Group(group),
@@ -96,16 +101,25 @@ impl<Src: Source, T> Batch<Src, T> {
             // Before any of them asks for anything, so that the first batch of claims waits for all.
             let flow = idempotency.engine().store().flow();
             async move {
-                let _flow = flow;
+                let mut flow = flow;
+                let last = chain.records.last();
                 for record in &chain.records {
-                    let outcome = this.carry_out_one(*record, idempotency, operation, types, probe, handler).await;
-                    if chain.is_ordered && !is_done(outcome, operation) {
+                    flow.hurry(chain.is_ordered && Some(record) != last);
+                    let outcome = this.carry_out_one(*record, idempotency, operation, types, probe, handler);
+                    let outcome = outcome.instrument(this.span(*record)).await;
+                    // Nothing may overtake an end of which nobody knows whether it is stored.
+                    let is_settled = is_done(outcome, operation) && outcome != Outcome::Unconfirmed;
+                    if chain.is_ordered && !is_settled {
                         break;
                     }
                 }
             }
         });
         stream::iter(running).buffer_unordered(concurrency).collect::<()>().await;
+    }
+
+    fn span(&self, record: usize) -> Span {
+        self.records.get(record).map_or_else(Span::none, span::<Src>)
     }
 
     async fn carry_out_one<S, P, F, R, E>(
@@ -158,6 +172,12 @@ impl<Src: Source, T> Batch<Src, T> {
         outcome
     }
 
+    /// What is left of the invocation; `None` where its deadline says nothing.
+    #[cfg(feature = "sqs")]
+    pub(super) fn left(&self, now: EpochMillis) -> Option<Duration> {
+        self.time.total().map(|_| self.time.deadline().saturating_since(now))
+    }
+
     /// What became of the records.
     pub(super) fn settle(self, operation: &EventOperation) -> Vec<Settled<Src::Record>> {
         let outcomes = self.outcomes.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -172,6 +192,11 @@ impl<Src: Source, T> Batch<Src, T> {
     }
 }
 
+/// What is logged about a record, by the handler too, names it.
+fn span<Src: Source>(record: &Src::Record) -> Span {
+    tracing::info_span!("record", source = Src::NAME, id = Src::name(record))
+}
+
 /// Reads one record: what it must be in order with, and what is to be done or why nothing can be.
 fn read_one<Src: Source, T>(
     record: &Src::Record,
@@ -180,14 +205,19 @@ fn read_one<Src: Source, T>(
     identify: impl Fn(&T) -> Identity,
 ) -> (Option<String>, Result<Task<T>, Outcome>) {
     let described = Src::describe(record, operation);
-    let message = match (reader.0)(record, &described.payload) {
-        Ok(message) => message,
+    // Code of the user's own reads and identifies a record. If it panics, the record fails alone.
+    let read = std::panic::catch_unwind(AssertUnwindSafe(|| {
+        let message = (reader.0)(record, &described.payload)?;
+        let identity = identify(&message);
+        Ok((message, identity))
+    }));
+    let (message, identity) = match read.unwrap_or_else(|_| Err(Undecodable::new("reading it panicked"))) {
+        Ok(read) => read,
         Err(error) => {
-            tracing::error!(operation = %operation.operation(), source = Src::NAME, %error, "a record cannot be read");
+            tracing::error!(operation = %operation.operation(), %error, "a record cannot be read");
             return (described.group, Err(Outcome::Undecodable));
         }
     };
-    let identity = identify(&message);
     let key = described.propagated.or(identity.key).or(described.platform).unwrap_or(Err(InvalidKey::Missing));
     let fingerprint = Src::fingerprint(record, &described.payload, operation);
     let is_redelivered = described.is_redelivered;
@@ -202,7 +232,9 @@ fn log<R, E>(operation: &EventOperation, result: &Result<function::Done<R>, func
         Err(Error::Key(error)) => tracing::error!(%operation, %error, "a record has no usable key"),
         Err(Error::Scope(error)) => tracing::error!(%operation, %error, "a record does not say whose key it uses"),
         Err(Error::Mismatch) => tracing::error!(%operation, "a record's key was used for another record"),
-        Err(Error::Failed(_)) => tracing::error!(%operation, %mode, "a record failed for good"),
+        Err(Error::Failed(failed)) => {
+            tracing::error!(%operation, %mode, %failed, "a record failed for good, now or before")
+        }
         Err(Error::Uncertain) => {
             tracing::error!(%operation, "an attempt at a record was lost, and nobody knows whether its effect happened");
         }

@@ -10,6 +10,9 @@ use crate::function::{self, Done};
 pub enum Outcome {
     /// It was carried out.
     Fresh,
+    /// It was carried out, and nobody knows whether that is stored. It is done, because another delivery would carry it out again;
+    /// but nothing that has to come after it begins.
+    Unconfirmed,
     /// It had been carried out before: nothing ran.
     Replay,
     /// Another attempt may be carrying it out: nothing ran. It must come again.
@@ -45,6 +48,7 @@ impl Outcome {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fresh => "fresh",
+            Self::Unconfirmed => "unconfirmed",
             Self::Replay => "replay",
             Self::Conflict { .. } => "conflict",
             Self::Mismatch => "mismatch",
@@ -61,7 +65,7 @@ impl Outcome {
 
     /// Whether the record is done with, so that it needs no further delivery.
     pub const fn is_done(self) -> bool {
-        matches!(self, Self::Fresh | Self::Replay)
+        matches!(self, Self::Fresh | Self::Unconfirmed | Self::Replay)
     }
 
     /// Whether the record would end the same way each time, whoever delivers it and when.
@@ -83,6 +87,7 @@ impl Outcome {
         use function::Error;
         match result {
             Ok(done) if done.replayed => Self::Replay,
+            Ok(done) if !done.confirmed => Self::Unconfirmed,
             Ok(_) => Self::Fresh,
             Err(Error::Conflict { lease_left, .. }) => Self::Conflict { lease_left: *lease_left },
             Err(Error::Mismatch) => Self::Mismatch,
@@ -110,4 +115,29 @@ pub enum OnPoison {
     /// They are counted and logged by their outcome, and then count as done: the source goes on **and forgets them**. For streams
     /// where a record that cannot be used must not hold up what comes after it.
     Skip,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_no_other_delivery_can_change_is_poison() {
+        let seconds = Duration::from_secs(1);
+        let changes = [
+            Outcome::Conflict { lease_left: seconds },
+            Outcome::Retryable { retry_after: None },
+            Outcome::Abandoned,
+            Outcome::NotProtected,
+            Outcome::NotReached,
+        ];
+        assert!(changes.iter().all(|outcome| !outcome.is_poison() && !outcome.is_done()));
+        let stays = [Outcome::Mismatch, Outcome::InvalidKey, Outcome::Undecodable, Outcome::Uncertain, Outcome::Failed];
+        assert!(stays.iter().all(|outcome| outcome.is_poison() && !outcome.is_done()));
+        assert!(
+            [Outcome::Fresh, Outcome::Unconfirmed, Outcome::Replay]
+                .iter()
+                .all(|done| done.is_done() && !done.is_poison())
+        );
+    }
 }

@@ -135,10 +135,12 @@ where
 {
     let mut batch = Batch::<Src, T>::read(idempotency, operation, event, reader, identify);
     batch.carry_out(idempotency, operation, types, probe, handler).await;
+    #[cfg(feature = "sqs")]
+    let left = batch.left(idempotency.engine().now());
     let settled = batch.settle(operation);
     #[cfg(feature = "sqs")]
     if let Some(client) = idempotency.sqs() {
-        super::visibility::postpone::<Src>(client, &settled).await;
+        super::visibility::postpone::<Src>(client, &settled, left).await;
     }
     Src::respond(settled)
 }

@@ -35,6 +35,12 @@ pub trait Source {
     /// What a record says about itself.
     fn describe(record: &Self::Record, operation: &EventOperation) -> Description;
 
+    /// What the source and its people call this record, such as a message id: for logs. `None` if it has no name.
+    fn name(record: &Self::Record) -> Option<String> {
+        let _ = record;
+        None
+    }
+
     /// The fingerprint of a record: of its payload, unless more than that makes it this record.
     fn fingerprint(record: &Self::Record, payload: &Payload, operation: &EventOperation) -> Fingerprint {
         let _ = record;
@@ -117,12 +123,20 @@ pub struct Receipt {
     pub queue_url: String,
     /// The receipt handle of this delivery.
     pub handle: String,
+    /// The group that waits as a whole, in a FIFO queue.
+    pub group: Option<String>,
 }
 
 impl Receipt {
     /// The receipt of a message from this queue.
     pub fn new(queue_url: impl Into<String>, handle: impl Into<String>) -> Self {
-        Self { queue_url: queue_url.into(), handle: handle.into() }
+        Self { queue_url: queue_url.into(), handle: handle.into(), group: None }
+    }
+
+    /// The same receipt, of a message in this group.
+    #[must_use]
+    pub fn group(self, group: Option<impl Into<String>>) -> Self {
+        Self { group: group.map(Into::into), ..self }
     }
 }
 

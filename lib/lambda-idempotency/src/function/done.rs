@@ -10,17 +10,24 @@ pub struct Done<R> {
     pub value: R,
     /// Whether it was stored by an earlier call, so that this one has had no effect.
     pub replayed: bool,
+    /// Whether it is known to be stored. If not, the effect happened all the same, and another call may carry it out again.
+    pub confirmed: bool,
 }
 
 impl<R> Done<R> {
     /// The value of this call.
     pub(super) const fn now(value: R) -> Self {
-        Self { value, replayed: false }
+        Self { value, replayed: false, confirmed: true }
     }
 
     /// The value of an earlier call.
     pub(super) const fn before(value: R) -> Self {
-        Self { value, replayed: true }
+        Self { value, replayed: true, confirmed: true }
+    }
+
+    /// The same value, of which nobody knows whether it is stored.
+    pub(super) fn unconfirmed(self) -> Self {
+        Self { confirmed: false, ..self }
     }
 
     /// The value.

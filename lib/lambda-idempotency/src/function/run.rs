@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Idempotency, Mode, Probed,
-    outcome::name,
+    outcome::{attempt, name},
     probed::{nobody_can_say, said},
 };
 
@@ -129,7 +129,7 @@ where
         Mode::Enforce => request?,
     };
     let mut claimed = engine.claim(&request, &policy).await;
-    tracing::info!(operation = %request.operation, outcome = name(&claimed), "idempotency");
+    tracing::info!(operation = %request.operation, outcome = name(&claimed), attempt = attempt(&claimed), "idempotency");
     if let Ok(Claimed::Abandoned(abandoned)) = claimed {
         claimed = match said(probe(abandoned.attempt().clone()).await) {
             Probed::Happened(value) => {
@@ -140,7 +140,7 @@ where
             Probed::DidNotHappen => engine.take_over(abandoned, &request, &operation.policy).await,
             Probed::Unknown => Ok(Claimed::Uncertain),
         };
-        tracing::info!(operation = %request.operation, outcome = name(&claimed), "idempotency after a probe");
+        tracing::info!(operation = %request.operation, outcome = name(&claimed), attempt = attempt(&claimed), "idempotency after a probe");
     }
     match claimed {
         Ok(Claimed::Fresh(claim)) => {
@@ -200,7 +200,8 @@ fn ended<R, E>(
         // Shadow mode holds nothing back.
         _ if mode == Mode::Shadow => own,
         // The effect happened; an error would invite the caller to repeat it.
-        Completion::Stored | Completion::Vanished | Completion::Unconfirmed => own,
+        Completion::Stored => own,
+        Completion::Vanished | Completion::Unconfirmed => own.map(Done::unconfirmed),
         Completion::Superseded(Some(replay)) => (types.replay)(&replay),
         Completion::Superseded(None) => Err(Error::Conflict { retry_after: SOON, lease_left: SOON }),
     }

@@ -35,6 +35,9 @@ enum Kind {
     Omitted,
 }
 
+/// What a failure says of which nothing else can be read.
+const FORGOTTEN: &str = "the operation failed for good in an earlier call, and what it said cannot be read";
+
 /// The version of the stored form.
 const VERSION: u8 = 1;
 
@@ -69,10 +72,12 @@ pub(super) fn failure(failed: &Failed) -> Outcome {
 
 /// What a later call gets.
 pub(super) fn replay<R: Storable, E>(replay: &Replay) -> Result<Done<R>, Error<E>> {
-    let Some(stored) = replay.body() else { return Err(Error::ResultOmitted) };
+    // A failure stays one, whatever has become of what it said.
+    let or_failed = |error| if replay.is_failure() { Error::Failed(Failed::new(FORGOTTEN)) } else { error };
+    let Some(stored) = replay.body() else { return Err(or_failed(Error::ResultOmitted)) };
     let Some((head, json)) = decode(stored) else {
         tracing::error!("the stored result has a form that this version does not know");
-        return Err(Error::ResultUnreadable);
+        return Err(or_failed(Error::ResultUnreadable));
     };
     let misfit = |error: serde_json::Error| {
         log_misfit(&error, "the stored result does not fit the function's type");
@@ -80,7 +85,7 @@ pub(super) fn replay<R: Storable, E>(replay: &Replay) -> Result<Done<R>, Error<E
     };
     match head.result {
         Kind::Value => serde_json::from_slice(json).map(Done::before).map_err(misfit),
-        Kind::Failure => Err(serde_json::from_slice(json).map_or_else(misfit, Error::Failed)),
+        Kind::Failure => Err(serde_json::from_slice(json).map_or_else(|error| or_failed(misfit(error)), Error::Failed)),
         Kind::Omitted => Err(Error::ResultOmitted),
     }
 }

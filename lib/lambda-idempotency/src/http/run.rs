@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     Idempotency, Mode, lambda_deadline,
-    outcome::name,
+    outcome::{attempt, name},
     probed::{nobody_can_say, said},
 };
 
@@ -144,7 +144,7 @@ where
         return unprotected(attempt.map(|attempt| (arguments, attempt)), handler).await;
     }
     let claimed = engine.claim(&claim_request, &operation.policy).await;
-    tracing::info!(operation = %claim_request.operation, outcome = name(&claimed), "idempotency");
+    tracing::info!(operation = %claim_request.operation, outcome = name(&claimed), attempt = attempt(&claimed), "idempotency");
     let claimed = match (claimed, asked) {
         (Ok(Claimed::Abandoned(abandoned)), Some(asked)) => {
             let claimed = match said(probe(abandoned.attempt().clone(), asked).await) {
@@ -157,7 +157,7 @@ where
                 Probed::DidNotHappen => engine.take_over(abandoned, &claim_request, &operation.policy).await,
                 Probed::Unknown => return Ok(answers::not_known_yet()),
             };
-            tracing::info!(operation = %claim_request.operation, outcome = name(&claimed), "idempotency after a probe");
+            tracing::info!(operation = %claim_request.operation, outcome = name(&claimed), attempt = attempt(&claimed), "idempotency after a probe");
             claimed
         }
         (claimed, _) => claimed,

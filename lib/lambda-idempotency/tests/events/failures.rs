@@ -2,7 +2,7 @@
 
 use idempotency_core::Status;
 use lambda_idempotency::{
-    Attempt, Probed,
+    Attempt, IdempotencyKey, KeyError, Probed,
     function::{BoxError, Classify, Failed, Failure},
     idempotent,
 };
@@ -129,4 +129,23 @@ async fn after_a_lost_attempt_a_record_runs_again_or_never() {
         assert_eq!((not_done(&response), world.journal.take()), (vec!["1"], expected));
         world.end_lease();
     }
+}
+
+fn key_of(word: &str) -> Result<IdempotencyKey, KeyError> {
+    assert_ne!(word, "panic", "a panic in the key");
+    IdempotencyKey::new(word)
+}
+
+#[idempotent(sqs, operation = "touchy", version = 1, scope = none, key = key_of(word))]
+async fn touchy(word: String, journal: &Journal) -> Result<(), Trouble> {
+    journal.note(word);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_key_that_panics_takes_down_its_own_record_only() {
+    let world = World::new();
+    let messages = ["a", "panic", "b"].map(|word| message(word, &json!(word)));
+    let response = touchy(&world.idempotency, &world.journal, batch(messages)).await.unwrap();
+    assert_eq!((not_done(&response), world.journal.take()), (vec!["panic"], vec!["a".to_owned(), "b".to_owned()]));
 }

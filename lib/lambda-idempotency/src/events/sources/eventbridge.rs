@@ -44,6 +44,10 @@ impl Source for EventBridge {
             .finish()
     }
 
+    fn name(event: &Self::Record) -> Option<String> {
+        event.id.clone()
+    }
+
     fn respond(settled: Vec<Settled<Self::Record>>) -> Result<(), DeliveryError> {
         DeliveryError::unless_all_done(&settled)
     }

@@ -44,6 +44,10 @@ impl Source for Invocation {
         Description::new(Payload::Json(payload)).propagated(key).id(id)
     }
 
+    fn name(record: &InvocationRecord) -> Option<String> {
+        Some(record.request_id.clone())
+    }
+
     fn respond(settled: Vec<Settled<InvocationRecord>>) -> Result<(), DeliveryError> {
         DeliveryError::unless_all_done(&settled)
     }

@@ -22,7 +22,7 @@ use crate::{
 /// [`order_by_key`](EventOperation::order_by_key) record keys run side by side. Lambda repeats a failed batch until it succeeds or its
 /// records expire unless the mapping says otherwise, so think about [`OnPoison`](crate::events::OnPoison).
 ///
-/// A record's platform key is made of cluster, topic, partition and offset. The payload is the record's value; one without value
+/// A record's platform key is made of cluster, topic, partition, offset and the record's own timestamp. The payload is the record's value; one without value
 /// (a tombstone) is read as `null`.
 #[derive(Clone, Copy, Debug)]
 pub struct Kafka;
@@ -79,6 +79,10 @@ impl KafkaDelivery {
         self.record.value.as_ref().and_then(|value| STANDARD.decode(value).ok()).map(Bytes::from)
     }
 
+    fn name(&self) -> String {
+        format!("{}@{}", self.topic_partition, self.record.offset)
+    }
+
     /// The last value of this header. Names are compared in any case.
     pub fn header(&self, name: &str) -> Option<Bytes> {
         let headers = self.record.headers.iter().flatten().filter(|(header, _)| header.eq_ignore_ascii_case(name));
@@ -91,8 +95,15 @@ fn bytes(value: &[i8]) -> Bytes {
     value.iter().map(|byte| byte.cast_unsigned()).collect()
 }
 
+/// A cluster's servers are listed in any order.
+fn sorted(servers: String) -> String {
+    let mut servers: Vec<_> = servers.split(',').map(str::trim).collect();
+    servers.sort_unstable();
+    servers.join(",")
+}
+
 fn records(event: KafkaEvent) -> Vec<KafkaDelivery> {
-    let cluster: Arc<str> = event.event_source_arn.or(event.bootstrap_servers).unwrap_or_default().into();
+    let cluster: Arc<str> = event.event_source_arn.or(event.bootstrap_servers.map(sorted)).unwrap_or_default().into();
     let mut partitions: Vec<_> = event.records.into_iter().collect();
     // A JSON object has no order; partitions get one.
     partitions.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -118,6 +129,8 @@ fn describe(delivery: &KafkaDelivery, operation: &EventOperation) -> Description
         .part("cluster", &*delivery.cluster)
         .part("partition", &*delivery.topic_partition)
         .part("offset", &record.offset)
+        // The record's own time, which is part of it: a topic that is created anew begins with the same offsets.
+        .part("written", &record.timestamp.timestamp_millis())
         .finish();
     let group = match (operation.is_ordered_by_key(), &record.key) {
         (true, Some(key)) => format!("{}/{key}", delivery.topic_partition),
@@ -142,6 +155,10 @@ impl Source for Kafka {
         describe(delivery, operation)
     }
 
+    fn name(delivery: &KafkaDelivery) -> Option<String> {
+        Some(delivery.name())
+    }
+
     fn respond(settled: Vec<Settled<KafkaDelivery>>) -> Result<(), DeliveryError> {
         DeliveryError::unless_all_done(&settled)
     }
@@ -160,6 +177,10 @@ impl Source for KafkaReporting {
 
     fn describe(delivery: &KafkaDelivery, operation: &EventOperation) -> Description {
         describe(delivery, operation)
+    }
+
+    fn name(delivery: &KafkaDelivery) -> Option<String> {
+        Some(delivery.name())
     }
 
     fn respond(settled: Vec<Settled<KafkaDelivery>>) -> Result<KafkaBatchResponse, DeliveryError> {

@@ -5,6 +5,7 @@ use aws_lambda_events::{
     streams::KinesisEventResponse,
 };
 use bytes::Bytes;
+use idempotency_core::IdempotencyKey;
 use lambda_http::LambdaEvent;
 
 use super::shard::first_not_done;
@@ -14,7 +15,7 @@ use crate::events::{DeliveryError, Description, EventOperation, Payload, Settled
 /// sequence number Lambda goes on; the event source mapping must have `ReportBatchItemFailures`. With
 /// [`order_by_key`](EventOperation::order_by_key) partition keys run side by side.
 ///
-/// A record's platform key is its `eventID`, made of shard and sequence number. The same data put twice are two records: if a producer
+/// A record's platform key is made of the stream and its `eventID`, shard and sequence number. The same data put twice are two records: if a producer
 /// retries, let the key be derived from the data.
 #[derive(Clone, Copy, Debug)]
 pub struct Kinesis;
@@ -35,9 +36,18 @@ impl Source for Kinesis {
             true => record.kinesis.partition_key.as_str(),
             false => "",
         };
+        let id = IdempotencyKey::derived(operation.operation())
+            // Shards of two streams may have the same names and numbers.
+            .part("stream", &format!("of {}", record.event_source_arn.as_deref().unwrap_or_default()))
+            .part("event", &record.event_id)
+            .finish();
         Description::new(Payload::Bytes(Bytes::copy_from_slice(&record.kinesis.data.0)))
-            .id(record.event_id.clone())
+            .derived_id(id)
             .group(Some(group))
+    }
+
+    fn name(record: &KinesisEventRecord) -> Option<String> {
+        record.event_id.clone()
     }
 
     fn respond(settled: Vec<Settled<KinesisEventRecord>>) -> Result<KinesisEventResponse, DeliveryError> {

@@ -50,6 +50,11 @@ impl Source for S3 {
         Fingerprint::builder().json_without("payload", object.to_string().as_bytes(), operation.excluded()).finish()
     }
 
+    /// An object's key may tell about people; what tells its changes apart does not.
+    fn name(record: &S3EventRecord) -> Option<String> {
+        record.s3.object.sequencer.clone()
+    }
+
     fn respond(settled: Vec<Settled<S3EventRecord>>) -> Result<(), DeliveryError> {
         DeliveryError::unless_all_done(&settled)
     }

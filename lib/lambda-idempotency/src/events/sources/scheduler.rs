@@ -1,6 +1,6 @@
 //! Amazon EventBridge Scheduler.
 
-use idempotency_core::IdempotencyKey;
+use idempotency_core::{Fingerprint, IdempotencyKey, JsonPointer};
 use lambda_http::LambdaEvent;
 use serde_json::Value;
 
@@ -21,7 +21,9 @@ use crate::{
 /// { "scheduleArn": "<aws.scheduler.schedule-arn>", "scheduledTime": "<aws.scheduler.scheduled-time>", "anything": "else" }
 /// ```
 ///
-/// An input without them has no key, and is an error rather than unprotected. The payload is the whole input.
+/// An input without them has no key, and is an error rather than unprotected. The payload is the whole input; what differs between
+/// attempts (`<aws.scheduler.execution-id>`, `<aws.scheduler.attempt-number>`) makes a mismatch of the second one unless
+/// [`fingerprint_exclude`](EventOperation::fingerprint_exclude) leaves it out.
 #[derive(Clone, Copy, Debug)]
 pub struct Scheduler;
 
@@ -43,6 +45,18 @@ impl Source for Scheduler {
         let Some((schedule, time)) = occasion(input) else { return description };
         let id = IdempotencyKey::derived(operation.operation()).part("schedule", schedule).part("time", time).finish();
         description.derived_id(id)
+    }
+
+    /// The event that Scheduler sends by itself has an id of this attempt, which is nobody's input.
+    fn fingerprint(input: &Value, payload: &Payload, operation: &EventOperation) -> Fingerprint {
+        const ID: JsonPointer = JsonPointer::declare("/id");
+        let own = input.get("scheduleArn").is_some();
+        let excluded: Vec<_> = operation.excluded().iter().cloned().chain((!own).then_some(ID)).collect();
+        Fingerprint::builder().json_without("payload", &payload.bytes(), &excluded).finish()
+    }
+
+    fn name(input: &Value) -> Option<String> {
+        occasion(input).map(|(_, time)| time.to_owned())
     }
 
     fn respond(settled: Vec<Settled<Value>>) -> Result<(), DeliveryError> {

@@ -37,6 +37,10 @@ impl Source for Sns {
             .id(Some(message.message_id.as_str()))
     }
 
+    fn name(record: &SnsRecord) -> Option<String> {
+        Some(record.sns.message_id.clone())
+    }
+
     fn respond(settled: Vec<Settled<SnsRecord>>) -> Result<(), DeliveryError> {
         DeliveryError::unless_all_done(&settled)
     }

@@ -19,7 +19,7 @@ use crate::{
 /// takes every answer for success.
 ///
 /// A message's platform key is its `messageId`. In a FIFO queue it is the deduplication id that the sender gave, together with the
-/// queue's name, so a message that is sent again after the queue's five minutes is recognised; but not one that is the hash of
+/// queue's ARN and the group, so a message that is sent again after the queue's five minutes is recognised; but not one that is the hash of
 /// the body (content-based deduplication), because the same content may be meant twice some day. A message that is redriven from
 /// a dead-letter queue gets a new id: if that is to be recognised, let the key travel in the message or derive it from its content.
 ///
@@ -60,7 +60,12 @@ impl Source for Sqs {
 
     fn receipt(message: &SqsMessage) -> Option<Receipt> {
         let queue = queue_url(message.event_source_arn.as_deref()?)?;
-        Some(Receipt::new(queue, message.receipt_handle.clone()?))
+        let group = attribute(message, "MessageGroupId").filter(|_| attribute(message, "SequenceNumber").is_some());
+        Some(Receipt::new(queue, message.receipt_handle.clone()?).group(group))
+    }
+
+    fn name(message: &SqsMessage) -> Option<String> {
+        message.message_id.clone()
     }
 
     fn respond(settled: Vec<Settled<SqsMessage>>) -> Result<SqsEventResponse, DeliveryError> {
@@ -97,8 +102,12 @@ fn deduplication_id<'a>(message: &'a SqsMessage, body: &str) -> Option<&'a str> 
     (id.len() != 64 || !id.eq_ignore_ascii_case(&of_content())).then_some(id)
 }
 
-/// A deduplication id means something within its queue only.
+/// A deduplication id means something within its queue only, and by choice (`DeduplicationScope`) within its group only. That a
+/// message is sent again into another group is taken for another message then, which it is if that choice is made.
 fn of_queue(operation: &EventOperation, message: &SqsMessage, id: &str) -> Result<IdempotencyKey, KeyPartError> {
-    let queue = message.event_source_arn.as_deref().and_then(|arn| arn.rsplit(':').next());
-    IdempotencyKey::derived(operation.operation()).part("queue", &queue).part("deduplication_id", id).finish()
+    IdempotencyKey::derived(operation.operation())
+        .part("queue", &message.event_source_arn)
+        .part("group", &attribute(message, "MessageGroupId"))
+        .part("deduplication_id", id)
+        .finish()
 }

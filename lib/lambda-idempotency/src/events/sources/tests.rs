@@ -60,8 +60,12 @@ fn a_message_is_known_by_its_id_and_by_the_key_that_travels_with_it() {
 
 /// A FIFO message with this body and deduplication id, from this queue.
 fn fifo(body: &str, id: &str, queue: &str) -> Description {
+    of_group(body, id, queue, "g")
+}
+
+fn of_group(body: &str, id: &str, queue: &str, group: &str) -> Description {
     let attributes = json!({
-        "MessageDeduplicationId": id, "MessageGroupId": "g", "SequenceNumber": "1", "ApproximateReceiveCount": "1",
+        "MessageDeduplicationId": id, "MessageGroupId": group, "SequenceNumber": "1", "ApproximateReceiveCount": "1",
     });
     let mut event = message("/attributes", attributes);
     event["Records"][0]["body"] = json!(body);
@@ -75,6 +79,11 @@ fn a_fifo_message_is_known_by_its_senders_deduplication_id_but_not_by_its_conten
     assert_eq!(known("1", "d", "a.fifo"), known("2", "d", "a.fifo"));
     assert_ne!(known("1", "d", "a.fifo"), known("1", "e", "a.fifo"));
     assert_ne!(known("1", "d", "a.fifo"), known("1", "d", "b.fifo"), "ids of two queues have nothing in common");
+    assert_ne!(
+        known("1", "d", "a.fifo"),
+        key(of_group("1", "d", "a.fifo", "h").platform),
+        "nor have ids of two groups"
+    );
     assert_eq!(fifo("1", "d", "a.fifo").group.as_deref(), Some("g"));
     // The SHA-256 of "1": the same content may be meant twice, weeks apart.
     let of_content = "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b";
@@ -219,8 +228,68 @@ fn a_removal_is_read_from_the_old_item_and_keys_alone_from_the_keys() {
     let bytes =
         |change| String::from_utf8(describe(DynamoDbStream, event(change)).payload.bytes().into_owned()).unwrap();
     let (old, keys) = (json!({ "b": { "N": "2" }, "a": { "B": "AQI=" } }), json!({ "b": { "N": "2" } }));
+    let new = json!({ "b": { "N": "3" } });
+    assert_eq!(bytes(json!({ "Keys": keys, "OldImage": old, "NewImage": new })), r#"{"b":{"N":"3"}}"#, "a change");
     assert_eq!(bytes(json!({ "Keys": keys, "OldImage": old })), r#"{"a":{"B":"AQI="},"b":{"N":"2"}}"#);
     assert_eq!(bytes(json!({ "Keys": keys })), r#"{"b":{"N":"2"}}"#);
+}
+
+#[test]
+fn insertion_change_and_removal_of_an_item_are_three_records_under_any_key() {
+    let item = json!({ "id": { "S": "x" } });
+    let fingerprint = |name: &str, old: Option<&Value>, new: Option<&Value>| {
+        let change = json!({
+            "ApproximateCreationDateTime": 1_479_499_740, "SizeBytes": 1, "Keys": item, "OldImage": old.unwrap_or(&json!({})),
+            "NewImage": new.unwrap_or(&json!({})),
+        });
+        let event = json!({ "Records": [{ "awsRegion": "r", "eventID": "e", "eventName": name, "dynamodb": change }] });
+        let record = records(DynamoDbStream, event).remove(0);
+        let described = DynamoDbStream::describe(&record, &operation());
+        DynamoDbStream::fingerprint(&record, &described.payload, &operation())
+    };
+    let insertion = fingerprint("INSERT", None, Some(&item));
+    let change = fingerprint("MODIFY", Some(&item), Some(&item));
+    let removal = fingerprint("REMOVE", Some(&item), None);
+    assert!(insertion != change && change != removal && removal != insertion);
+    assert_eq!(insertion, fingerprint("INSERT", None, Some(&item)));
+}
+
+#[test]
+fn a_kafka_record_is_itself_however_its_servers_are_listed_and_another_in_a_topic_created_anew() {
+    let known = |servers: &str, written: i64| {
+        key(describe(
+            Kafka,
+            json!({ "bootstrapServers": servers, "records": { "t-1": [
+            { "topic": "t", "partition": 1, "offset": 1, "timestamp": written, "headers": [] },
+        ] } }),
+        )
+        .platform)
+    };
+    assert_eq!(known("a:9092,b:9092", 1), known("b:9092, a:9092", 1));
+    assert_ne!(known("a:9092", 1), known("a:9092", 2));
+}
+
+#[test]
+fn two_streams_with_the_same_numbers_share_no_record() {
+    let known = |stream: &str| {
+        key(describe(Kinesis, json!({ "Records": [{
+            "eventID": "shardId-0:1", "eventSourceARN": stream,
+            "kinesis": { "partitionKey": "p", "sequenceNumber": "1", "data": "e30=", "approximateArrivalTimestamp": 1.0 },
+        }] })).platform)
+    };
+    assert_ne!(known("arn:aws:kinesis:eu-west-1:1:stream/a"), known("arn:aws:kinesis:eu-west-1:1:stream/b"));
+}
+
+#[test]
+fn a_schedules_own_event_is_the_same_at_every_attempt() {
+    let fingerprint = |id: &str, member: &str| {
+        let mut input = json!({ "time": "18:59", "resources": ["arn:s"], "detail": {} });
+        input[member] = json!(id);
+        let described = Scheduler::describe(&input, &operation());
+        Scheduler::fingerprint(&input, &described.payload, &operation())
+    };
+    assert_eq!(fingerprint("1", "id"), fingerprint("2", "id"));
+    assert_ne!(fingerprint("1", "other"), fingerprint("2", "other"));
 }
 
 fn settled<R>(records: Vec<R>, done: &[bool]) -> Vec<Settled<R>> {
