@@ -21,9 +21,6 @@ use crate::{
 /// The longest linger: beyond this, time is no time any more.
 const LONGEST_LINGER: Duration = Duration::from_secs(24 * 3600);
 
-/// What a call has left to be sent with whose time went by while nobody looked: a handler that never pauses holds up everybody.
-const OVERDUE: Duration = Duration::from_millis(200);
-
 /// Another call would not make the batch any cheaper: DynamoDB takes 25 statements in one request.
 const FULL: usize = 25;
 
@@ -149,11 +146,14 @@ impl<S: Store> Batched<S> {
     async fn lead(&self) {
         let lead = Lead { batched: self, has_collected: false };
         self.gather().await;
-        let (writes, reads) = lead.collect();
+        let (mut writes, mut reads) = lead.collect();
+        // One whose time went by while nobody looked (a handler that never pauses holds up everybody) would leave none for the
+        // others. It learns that it has no answer.
+        writes.retain(|asked| !left(asked.by).is_zero());
+        reads.retain(|asked| !left(asked.by).is_zero());
         // The call that leads stays until all have their answers, so no call of a batch has more time than another.
         let times = writes.iter().map(|asked| asked.by).chain(reads.iter().map(|asked| asked.by));
-        // One whose time is over would leave none for the others.
-        let within = times.map(left).map(|left| if left.is_zero() { OVERDUE } else { left }).min().unwrap_or_default();
+        let within = times.min().map(left).unwrap_or_default();
         join(
             send(writes, async |writes: Vec<Write>| self.inner.write_many(&writes, within).await),
             send(reads, async |keys: Vec<RecordKey>| self.inner.get_many(&keys, within).await),

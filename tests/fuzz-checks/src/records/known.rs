@@ -95,8 +95,9 @@ impl Known for Sqs {
     fn platform(message: &SqsMessage) -> Option<Result<Identity, ()>> {
         match message.attributes.get("MessageDeduplicationId") {
             Some(id) => {
-                let queue = message.event_source_arn.as_deref().map(|arn| arn.split(':').next_back().unwrap_or(""));
-                Some(queue.ok_or(()).and_then(|queue| parts(&[queue, id])))
+                let group = message.attributes.get("MessageGroupId");
+                let place = message.event_source_arn.as_ref().zip(group).ok_or(());
+                Some(place.and_then(|(queue, group)| parts(&[queue, group, id])))
             }
             None => message.message_id.as_deref().map(key),
         }
@@ -115,7 +116,9 @@ impl Known for Kinesis {
     const REPORTS: bool = true;
 
     fn platform(record: &KinesisEventRecord) -> Option<Result<Identity, ()>> {
-        record.event_id.as_deref().map(key)
+        // A stream without a name is one too.
+        let stream = format!("of {}", record.event_source_arn.as_deref().unwrap_or_default());
+        Some(record.event_id.as_deref().ok_or(()).and_then(|event| parts(&[&stream, event])))
     }
 
     fn group(_: &KinesisEventRecord) -> Option<String> {
@@ -146,6 +149,11 @@ impl Known for DynamoDbStream {
         Some(json!(record.change.sequence_number))
     }
 
+    fn compared(record: &EventRecord, payload: &[u8]) -> Vec<u8> {
+        let old = serde_json::to_value(&record.change.old_image).unwrap();
+        serde_json::to_vec(&json!([record.event_name, old, payload])).unwrap()
+    }
+
     fn told(_: &[EventRecord], not_done: &[usize]) -> Vec<usize> {
         not_done.first().copied().into_iter().collect()
     }
@@ -153,7 +161,8 @@ impl Known for DynamoDbStream {
 
 fn of_kafka(delivery: &KafkaDelivery) -> Option<Result<Identity, ()>> {
     let partition = &*delivery.topic_partition;
-    Some(parts(&[&delivery.cluster, partition, &delivery.record.offset.to_string()]))
+    let written = delivery.record.timestamp.timestamp_millis().to_string();
+    Some(parts(&[&delivery.cluster, partition, &delivery.record.offset.to_string(), &written]))
 }
 
 fn kafka_header(delivery: &KafkaDelivery) -> Option<Result<Identity, ()>> {
@@ -273,6 +282,14 @@ impl Known for Scheduler {
         let of_a_rule = || text(input.get("resources").and_then(|all| all.get(0))).zip(text(input.get("time")));
         let (schedule, time) = own.or_else(of_a_rule)?;
         Some(parts(&[&schedule, &time]))
+    }
+
+    fn compared(input: &Value, payload: &[u8]) -> Vec<u8> {
+        let mut read: Value = serde_json::from_slice(payload).unwrap();
+        if let (None, Some(members)) = (input.get("scheduleArn"), read.as_object_mut()) {
+            members.remove("id");
+        }
+        serde_json::to_vec(&read).unwrap()
     }
 
     fn identifier(_: &Value) -> Option<Value> {
