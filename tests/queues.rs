@@ -104,7 +104,8 @@ async fn what_will_never_do_goes_to_the_dead_letter_queue_without_running_again(
     eventually(PATIENCE, async || world.queue.is_empty().then_some(())).await.unwrap();
     let mut dead: Vec<_> = world.dead_letters.messages().into_iter().map(|message| message.id).collect();
     let mut expected = vec![mismatch, failed, poison];
-    (dead.sort(), expected.sort());
+    dead.sort();
+    expected.sort();
     assert_eq!(dead, expected);
     assert!(!dead.contains(&first));
     assert_eq!(world.world.run_count().await, 2, "the first, and the one that failed");
