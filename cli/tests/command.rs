@@ -135,6 +135,15 @@ fn three_hundred_messages_of_the_soak_have_exactly_their_effects() {
     assert_eq!((count("messages"), count("claims"), count("records in flight")), (300, 210, 0));
 }
 
+#[test]
+fn without_crashes_each_claim_of_the_soak_runs_once_whatever_replies_get_lost() {
+    let output = run(&["soak", "--messages", "200", "--crashes", "0", "--lost-replies", "15"]);
+    let (told, errors) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(output.status.success(), "{told}{errors}");
+    let runs = told.lines().find(|line| line.contains("runs of the handler")).unwrap();
+    assert_eq!(runs.split_whitespace().last(), Some("140"), "{told}");
+}
+
 #[tokio::test]
 async fn local_serves_and_stops_on_sigterm_with_its_sandboxes() {
     for signal in [Signal::TERM, Signal::INT] {
