@@ -137,8 +137,8 @@ impl<Src: Source, T> Batch<Src, T> {
         F: Future<Output = Result<R, E>>,
     {
         let task = locked(&self.tasks).get_mut(record).and_then(Option::take);
-        let (now, engine) = (|| idempotency.engine().now(), idempotency.engine());
-        let Some(task) = task.filter(|_| self.time.suffices(now())) else {
+        let engine = idempotency.engine();
+        let Some(task) = task.filter(|_| self.time.suffices(engine.now())) else {
             return locked(&self.outcomes).get(record).copied().unwrap_or(Outcome::NotReached);
         };
         let call = Call::new(task.key, task.scope).fingerprint(task.fingerprint).look_first(task.is_redelivered);
@@ -165,7 +165,7 @@ impl<Src: Source, T> Batch<Src, T> {
                 Outcome::Abandoned
             }
         };
-        self.time.took(now().saturating_since(begun));
+        self.time.took(engine.now().saturating_since(begun));
         if let Some(place) = locked(&self.outcomes).get_mut(record) {
             *place = outcome;
         }

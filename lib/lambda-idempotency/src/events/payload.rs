@@ -28,7 +28,7 @@ impl Payload {
             Self::Bytes(bytes) => Cow::Borrowed(bytes),
             // A `Value` cannot fail to be JSON.
             Self::Json(value) => Cow::Owned(serde_json::to_vec(value).unwrap_or_default()),
-            Self::Item(item) => Cow::Owned(sorted_json(item)),
+            Self::Item(item) => Cow::Owned(item_json(item)),
         }
     }
 
@@ -47,15 +47,15 @@ impl Payload {
                 let read = serde_path_to_error::deserialize(serde_dynamo::Deserializer::from_attribute_value(
                     AttributeValue::M(item.clone().into()),
                 ));
-                return read.map_err(|error| Undecodable(misfit(&error.path().to_string(), error.inner(), WHOLE)));
+                return read.map_err(|error| Undecodable::at(&error));
             }
         };
-        read.map_err(|error| Undecodable(misfit(&error.path().to_string(), error.inner(), WHOLE)))
+        read.map_err(|error| Undecodable::at(&error))
     }
 }
 
-/// An item's attributes have no order; their JSON gets one.
-fn sorted_json(item: &serde_dynamo::Item) -> Vec<u8> {
+/// An item in DynamoDB's JSON. Its attributes have no order; their JSON gets one.
+pub(super) fn item_json(item: &serde_dynamo::Item) -> Vec<u8> {
     // An item cannot fail to be JSON.
     let mut value = serde_json::to_value(item).unwrap_or_default();
     value.sort_all_objects();
@@ -71,6 +71,10 @@ const WHOLE: &str = "the payload";
 pub struct Undecodable(String);
 
 impl Undecodable {
+    fn at(error: &serde_path_to_error::Error<impl std::error::Error>) -> Self {
+        Self(misfit(&error.path().to_string(), error.inner(), WHOLE))
+    }
+
     /// A record that cannot be read because of this. The text goes to the log: it should repeat nothing of the record.
     pub fn new(why: impl Into<String>) -> Self {
         Self(why.into())

@@ -8,7 +8,7 @@ use idempotency_core::Fingerprint;
 use lambda_http::LambdaEvent;
 
 use super::shard::first_not_done;
-use crate::events::{DeliveryError, Description, EventOperation, Payload, Settled, Source};
+use crate::events::{DeliveryError, Description, EventOperation, Payload, Settled, Source, payload::item_json};
 
 /// A DynamoDB table's stream. Records are carried out in the order of their shard, up to the first that is not done, from whose
 /// sequence number Lambda goes on; the event source mapping must have `ReportBatchItemFailures`.
@@ -43,7 +43,7 @@ impl Source for DynamoDbStream {
         let change = &record.change;
         Fingerprint::builder()
             .bytes("event", record.event_name.as_bytes())
-            .bytes("old", &Payload::Item(change.old_image.clone()).bytes())
+            .bytes("old", &item_json(&change.old_image))
             .json_without("payload", &payload.bytes(), operation.excluded())
             .finish()
     }

@@ -79,10 +79,6 @@ impl KafkaDelivery {
         self.record.value.as_ref().and_then(|value| STANDARD.decode(value).ok()).map(Bytes::from)
     }
 
-    fn name(&self) -> String {
-        format!("{}@{}", self.topic_partition, self.record.offset)
-    }
-
     /// The last value of this header. Names are compared in any case.
     pub fn header(&self, name: &str) -> Option<Bytes> {
         let headers = self.record.headers.iter().flatten().filter(|(header, _)| header.eq_ignore_ascii_case(name));
@@ -102,44 +98,6 @@ fn sorted(servers: String) -> String {
     servers.join(",")
 }
 
-fn records(event: KafkaEvent) -> Vec<KafkaDelivery> {
-    let cluster: Arc<str> = event.event_source_arn.or(event.bootstrap_servers.map(sorted)).unwrap_or_default().into();
-    let mut partitions: Vec<_> = event.records.into_iter().collect();
-    // A JSON object has no order; partitions get one.
-    partitions.sort_by(|(a, _), (b, _)| a.cmp(b));
-    let records = partitions.into_iter().flat_map(|(topic_partition, records)| {
-        let topic_partition: Arc<str> = topic_partition.into();
-        records.into_iter().map(move |record| (Arc::clone(&topic_partition), record))
-    });
-    records
-        .map(|(topic_partition, record)| KafkaDelivery { cluster: Arc::clone(&cluster), topic_partition, record })
-        .collect()
-}
-
-fn describe(delivery: &KafkaDelivery, operation: &EventOperation) -> Description {
-    let record = &delivery.record;
-    let payload = match (&record.value, delivery.value()) {
-        (Some(value), None) => Bytes::copy_from_slice(value.as_bytes()),
-        (_, value) => value.unwrap_or(Bytes::from_static(b"null")),
-    };
-    let names = record.headers.iter().flatten().map(|(name, value)| (name.as_str(), bytes(value)));
-    let headers: Vec<_> = names.collect();
-    let texts = headers.iter().map(|(name, value)| (*name, std::str::from_utf8(value).ok()));
-    let id = IdempotencyKey::derived(operation.operation())
-        .part("cluster", &*delivery.cluster)
-        .part("partition", &*delivery.topic_partition)
-        .part("offset", &record.offset)
-        // The record's own time, which is part of it: a topic that is created anew begins with the same offsets.
-        .part("written", &record.timestamp.timestamp_millis())
-        .finish();
-    let group = match (operation.is_ordered_by_key(), &record.key) {
-        (true, Some(key)) => format!("{}/{key}", delivery.topic_partition),
-        _ => delivery.topic_partition.as_ref().to_owned(),
-    };
-    let propagated: Option<Result<_, InvalidKey>> = propagation::among(texts);
-    Description::new(Payload::Bytes(payload)).propagated(propagated).derived_id(id).group(Some(group))
-}
-
 impl Source for Kafka {
     type Event = KafkaEvent;
     type Record = KafkaDelivery;
@@ -148,15 +106,47 @@ impl Source for Kafka {
     const NAME: &'static str = "kafka";
 
     fn records(event: LambdaEvent<KafkaEvent>) -> Vec<KafkaDelivery> {
-        records(event.payload)
+        let event = event.payload;
+        let cluster: Arc<str> =
+            event.event_source_arn.or(event.bootstrap_servers.map(sorted)).unwrap_or_default().into();
+        let mut partitions: Vec<_> = event.records.into_iter().collect();
+        // A JSON object has no order; partitions get one.
+        partitions.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let records = partitions.into_iter().flat_map(|(topic_partition, records)| {
+            let topic_partition: Arc<str> = topic_partition.into();
+            records.into_iter().map(move |record| (Arc::clone(&topic_partition), record))
+        });
+        records
+            .map(|(topic_partition, record)| KafkaDelivery { cluster: Arc::clone(&cluster), topic_partition, record })
+            .collect()
     }
 
     fn describe(delivery: &KafkaDelivery, operation: &EventOperation) -> Description {
-        describe(delivery, operation)
+        let record = &delivery.record;
+        let payload = match (&record.value, delivery.value()) {
+            (Some(value), None) => Bytes::copy_from_slice(value.as_bytes()),
+            (_, value) => value.unwrap_or(Bytes::from_static(b"null")),
+        };
+        let names = record.headers.iter().flatten().map(|(name, value)| (name.as_str(), bytes(value)));
+        let headers: Vec<_> = names.collect();
+        let texts = headers.iter().map(|(name, value)| (*name, std::str::from_utf8(value).ok()));
+        let id = IdempotencyKey::derived(operation.operation())
+            .part("cluster", &*delivery.cluster)
+            .part("partition", &*delivery.topic_partition)
+            .part("offset", &record.offset)
+            // The record's own time, which is part of it: a topic that is created anew begins with the same offsets.
+            .part("written", &record.timestamp.timestamp_millis())
+            .finish();
+        let group = match (operation.is_ordered_by_key(), &record.key) {
+            (true, Some(key)) => format!("{}/{key}", delivery.topic_partition),
+            _ => delivery.topic_partition.as_ref().to_owned(),
+        };
+        let propagated: Option<Result<_, InvalidKey>> = propagation::among(texts);
+        Description::new(Payload::Bytes(payload)).propagated(propagated).derived_id(id).group(Some(group))
     }
 
     fn name(delivery: &KafkaDelivery) -> Option<String> {
-        Some(delivery.name())
+        Some(format!("{}@{}", delivery.topic_partition, delivery.record.offset))
     }
 
     fn respond(settled: Vec<Settled<KafkaDelivery>>) -> Result<(), DeliveryError> {
@@ -169,18 +159,18 @@ impl Source for KafkaReporting {
     type Record = KafkaDelivery;
     type Response = KafkaBatchResponse;
 
-    const NAME: &'static str = "kafka";
+    const NAME: &'static str = Kafka::NAME;
 
     fn records(event: LambdaEvent<KafkaEvent>) -> Vec<KafkaDelivery> {
-        records(event.payload)
+        Kafka::records(event)
     }
 
     fn describe(delivery: &KafkaDelivery, operation: &EventOperation) -> Description {
-        describe(delivery, operation)
+        Kafka::describe(delivery, operation)
     }
 
     fn name(delivery: &KafkaDelivery) -> Option<String> {
-        Some(delivery.name())
+        Kafka::name(delivery)
     }
 
     fn respond(settled: Vec<Settled<KafkaDelivery>>) -> Result<KafkaBatchResponse, DeliveryError> {
