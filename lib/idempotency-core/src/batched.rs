@@ -15,7 +15,8 @@ use tokio::{
 };
 
 use crate::{
-    EpochSeconds, Inserted, OwnerToken, Record, RecordKey, Replaced, Status, Store, StoreError, Version, Write, Written,
+    Committed, Effect, EpochSeconds, ExecutionId, Inserted, OwnerToken, Record, RecordKey, Replaced, Row, RowInserted,
+    Status, Store, StoreError, Version, Write, Written,
 };
 
 /// The longest linger: beyond this, time is no time any more.
@@ -304,6 +305,29 @@ impl<S: Store> Store for Batched<S> {
             Some(answer) => answer,
             None => self.inner.get(key, left_alone(by)?).await,
         }
+    }
+
+    // What follows is about one record each, and goes by itself.
+
+    async fn commit(
+        &self,
+        write: Option<&Write>,
+        effects: &[Effect],
+        within: Duration,
+    ) -> Result<Committed, StoreError> {
+        self.inner.commit(write, effects, within).await
+    }
+
+    async fn insert_row(&self, row: &Row, within: Duration) -> Result<RowInserted, StoreError> {
+        self.inner.insert_row(row, within).await
+    }
+
+    async fn put_row(&self, row: &Row, within: Duration) -> Result<(), StoreError> {
+        self.inner.put_row(row, within).await
+    }
+
+    async fn rows(&self, key: &RecordKey, execution: ExecutionId, within: Duration) -> Result<Vec<Row>, StoreError> {
+        self.inner.rows(key, execution, within).await
     }
 
     async fn put_parts(

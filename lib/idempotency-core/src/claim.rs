@@ -1,6 +1,6 @@
 //! The claim handle: the right, and the duty, to end what was begun.
 
-use crate::{Attempt, ExecutionId, Record, Status, StoredResult, Version};
+use crate::{Attempt, ClaimRequest, ExecutionId, Policy, Record, Status, StoredResult, Version, Write};
 
 /// The proof that this attempt owns its key.
 ///
@@ -13,21 +13,37 @@ use crate::{Attempt, ExecutionId, Record, Status, StoredResult, Version};
 pub struct Claim {
     attempt: Attempt,
     record: Record,
-    /// What must be stored for this claim to end.
-    expected: Version,
+    /// What must be stored for this claim to end; `None` when nothing may be.
+    expected: Option<Version>,
+    /// What an atomic claim asks for: nothing is written yet, so it is decided again when it commits.
+    asks: Option<Box<(ClaimRequest, Policy)>>,
 }
 
 /// A lost attempt's key, under [`OnAbandoned::Probe`](crate::OnAbandoned::Probe): the right to say what became of its effect.
 ///
 /// Nothing is written yet, so dropping it changes nothing. What is said takes the place of exactly the record that was
 /// observed; if another attempt has been quicker, its word counts.
-#[derive(Debug)]
-pub struct Abandoned(Claim);
+#[derive(Debug, PartialEq, Eq)]
+pub struct Abandoned {
+    claim: Claim,
+    observed: Version,
+}
 
 impl Claim {
-    pub(crate) const fn new(attempt: Attempt, record: Record) -> Self {
-        let expected = record.version();
-        Self { attempt, record, expected }
+    pub(crate) fn new(attempt: Attempt, record: Record) -> Self {
+        let expected = Some(record.version());
+        Self { attempt, record, expected, asks: None }
+    }
+
+    /// A claim of which nothing is written before it ends.
+    pub(crate) fn atomic(
+        attempt: Attempt,
+        record: Record,
+        observed: Option<Version>,
+        request: &ClaimRequest,
+        policy: &Policy,
+    ) -> Self {
+        Self { attempt, record, expected: observed, asks: Some(Box::new((request.clone(), *policy))) }
     }
 
     /// What the handler sees of this claim.
@@ -35,43 +51,70 @@ impl Claim {
         &self.attempt
     }
 
-    /// The record as this claim wrote it.
+    /// The record as this claim wrote it, or (atomic) would have.
     pub const fn record(&self) -> &Record {
         &self.record
     }
 
-    /// What must be stored for this claim to end: its own record, in flight.
-    pub(crate) const fn expected(&self) -> Version {
-        self.expected
+    /// The write that ends this claim.
+    pub(crate) fn end(&self, status: Status, result: Option<StoredResult>) -> Write {
+        self.write(Record { status, result, ..self.record.clone() })
     }
 
-    /// The record that ends this claim.
-    pub(crate) fn ended(&self, status: Status, result: Option<StoredResult>) -> Record {
-        Record { status, result, ..self.record.clone() }
+    /// The write of a record over what this claim expects.
+    pub(crate) fn write(&self, record: Record) -> Write {
+        match self.expected {
+            None => Write::Insert(record),
+            Some(expected) => Write::Replace { expected, record },
+        }
+    }
+
+    /// What an atomic claim asks for.
+    pub(crate) fn asks(&self) -> Option<&(ClaimRequest, Policy)> {
+        self.asks.as_deref()
+    }
+
+    /// The same claim, which has written this record.
+    pub(crate) fn wrote(self, record: Record) -> Self {
+        Self { expected: Some(record.version()), record, ..self }
+    }
+
+    /// The same claim, whose record would take another one's place.
+    pub(crate) fn over(self, record: Record, observed: Option<Version>) -> Self {
+        Self { expected: observed, record, ..self }
     }
 }
 
+/// Two handles are equal if they would write the same over the same.
+impl PartialEq for Claim {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.record, self.expected) == (&other.record, other.expected)
+    }
+}
+
+impl Eq for Claim {}
+
 impl Abandoned {
     pub(crate) const fn new(attempt: Attempt, record: Record, observed: Version) -> Self {
-        Self(Claim { attempt, record, expected: observed })
+        Self { claim: Claim { attempt, record, expected: Some(observed), asks: None }, observed }
     }
 
     /// The attempt that would follow the lost one. Its key and step keys are those of the lost one.
     pub const fn attempt(&self) -> &Attempt {
-        &self.0.attempt
+        &self.claim.attempt
     }
 
     /// The generation that the lost attempt belongs to.
     pub const fn execution(&self) -> ExecutionId {
-        self.0.record.execution
+        self.claim.record.execution
     }
 
     /// The effect happened: complete this claim with its result. It takes the place of the record observed.
     pub fn happened(self) -> Claim {
-        self.0
+        self.claim
     }
 
     pub(crate) fn into_parts(self) -> (Attempt, Record, Version) {
-        (self.0.attempt, self.0.record, self.0.expected)
+        (self.claim.attempt, self.claim.record, self.observed)
     }
 }

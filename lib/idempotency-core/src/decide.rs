@@ -71,6 +71,16 @@ pub enum Decision {
         /// The record to write.
         record: Record,
     },
+    /// The operation failed for good, and whoever was undoing what it did before is gone: write this record over the one observed and
+    /// go on undoing.
+    Compensate {
+        /// The record observed.
+        from: Version,
+        /// The record to write.
+        record: Record,
+    },
+    /// The operation failed for good, and something that it did before could not be undone: an operator must act.
+    Stuck,
 }
 
 /// Decides what to do about a key. Pure: no clock, no store, no randomness.
@@ -101,8 +111,8 @@ pub fn decide(existing: Option<&Record>, request: &ClaimRequest, now: EpochMilli
     let Some(old) = existing else {
         return Decision::Insert(first(request, None, now, policy));
     };
-    let lease_runs = old.status == Status::InFlight && now < old.lease_until;
-    if old.owner == request.token && old.status == Status::InFlight {
+    let lease_runs = old.status.is_leased() && now < old.lease_until;
+    if old.owner == request.token && old.status.is_leased() {
         return Decision::Own;
     }
     // A running lease always counts, so that a record with a bad expiry cannot admit a second attempt beside the first.
@@ -115,9 +125,16 @@ pub fn decide(existing: Option<&Record>, request: &ClaimRequest, now: EpochMilli
     match old.status {
         Status::Completed | Status::Failed => Decision::Replay,
         Status::Released => Decision::Resume { from: old.version(), record: next(request, old, now, policy) },
-        Status::InFlight if lease_runs => {
+        Status::Stuck => Decision::Stuck,
+        Status::InFlight | Status::Compensating if lease_runs => {
             let lease_left = old.lease_until.saturating_since(now);
             Decision::Conflict { retry_after: retry_after(lease_left), lease_left }
+        }
+        // Undoing was begun and has its own keys, so it goes on whatever is chosen for effects that were lost.
+        Status::Compensating => {
+            let record =
+                Record { status: Status::Compensating, result: old.result.clone(), ..next(request, old, now, policy) };
+            Decision::Compensate { from: old.version(), record }
         }
         Status::InFlight => match policy.abandoned() {
             OnAbandoned::Rerun => Decision::TakeOver { from: old.version(), record: next(request, old, now, policy) },

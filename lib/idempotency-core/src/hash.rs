@@ -1,5 +1,6 @@
 //! SHA-256 over parts that cannot run into each other.
 
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha256};
 
 /// Hashes a sequence of parts, each preceded by its length, so that `("a", "bc")` and `("ab", "c")` differ.
@@ -28,6 +29,11 @@ impl PartsHasher {
     pub(crate) fn finish(self) -> [u8; 32] {
         self.0.finalize().into()
     }
+}
+
+/// A hash as it stands in keys: 43 characters of URL-safe base64.
+pub(crate) fn base64url(hash: &[u8; 32]) -> String {
+    URL_SAFE_NO_PAD.encode(hash)
 }
 
 #[cfg(test)]

@@ -57,14 +57,18 @@ mod operation;
 mod policy;
 mod record;
 mod record_key;
+mod refused;
 mod result;
+mod row;
 mod scope;
+mod staged;
 mod store;
+mod table_write;
 mod time;
 mod token;
 mod window;
 
-pub use attempt::Attempt;
+pub use attempt::{Attempt, StepError, Undo, Undone};
 pub use batched::{Batched, Flow};
 pub use canonical_json::{CanonicalJsonError, canonical_json};
 pub use claim::{Abandoned, Claim};
@@ -74,7 +78,10 @@ pub use content_id::{ContentId, ContentIdBuilder};
 pub use decide::{ClaimRequest, Decision, decide};
 pub use derived_key::KeyBuilder;
 pub use end::{EndConflict, explain_end};
-pub use engine::{ClaimError, Claimed, Completion, Engine, LookedUp, Outcome, Replay, Request, Timeouts};
+pub use engine::{
+    Applied, ClaimError, Claimed, Compensated, Completion, Engine, LookedUp, Outcome, Refusal, Replay, Request,
+    Timeouts,
+};
 pub use fingerprint::{Fingerprint, FingerprintBuilder};
 pub use json_pointer::{JsonPointer, JsonPointerError};
 pub use key::{IdempotencyKey, KeyError};
@@ -85,9 +92,15 @@ pub use operation::{Operation, OperationError};
 pub use policy::{OnAbandoned, Policy};
 pub use record::{AttemptNumber, Epoch, Record, RecordError, SCHEMA, Status};
 pub use record_key::RecordKey;
+pub use refused::Refused;
 pub use result::{Parts, StoredResult};
+pub use row::{Row, RowInserted, RowKind};
 pub use scope::{Scope, ScopeError};
-pub use store::{Inserted, Replaced, Store, StoreError, Version, Write, Written};
+/// Items and values of DynamoDB, whatever client carries them.
+pub use serde_dynamo::{AttributeValue, Item};
+pub use staged::Effect;
+pub use store::{Committed, Inserted, Replaced, Store, StoreError, Version, Write, Written};
+pub use table_write::{StageError, TableWrite, TableWriteKind};
 pub use time::{EpochMillis, EpochSeconds};
 pub use token::{ExecutionId, OwnerToken, RandomTokens, TokenError, TokenSource};
 pub use window::{Window, WindowError};

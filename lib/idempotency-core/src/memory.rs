@@ -8,11 +8,15 @@ use std::{
 
 use bytes::Bytes;
 
-use crate::{EpochSeconds, Inserted, OwnerToken, Record, RecordKey, Replaced, Store, StoreError, Version};
+use crate::{
+    Committed, Effect, EpochSeconds, ExecutionId, Inserted, OwnerToken, Record, RecordKey, Replaced, Row, RowInserted,
+    Store, StoreError, Version, Write, Written,
+};
 
 /// A [`Store`] in the memory of one process, for unit tests of handlers and as the reference of the contract.
 ///
-/// It protects nothing beyond its process; use the DynamoDB store in production.
+/// It protects nothing beyond its process; use the DynamoDB store in production. It has no other tables: what is staged for them is
+/// collected when it commits ([`effects`](Self::effects)), and every condition is taken to hold.
 #[derive(Debug, Default)]
 pub struct MemoryStore {
     tables: Mutex<Tables>,
@@ -22,6 +26,23 @@ pub struct MemoryStore {
 struct Tables {
     records: HashMap<RecordKey, Record>,
     parts: HashMap<(RecordKey, OwnerToken), Vec<Bytes>>,
+    rows: HashMap<(RecordKey, String), Row>,
+    effects: Vec<Effect>,
+}
+
+impl Tables {
+    fn write(&mut self, write: &Write) -> Written {
+        let (record, old) = (write.record(), self.records.get(&write.record().key));
+        let is_expected = match write {
+            Write::Insert(_) => old.is_none(),
+            Write::Replace { expected, .. } => old.is_some_and(|old| old.version() == *expected),
+        };
+        if !is_expected {
+            return Written::Refused(old.cloned());
+        }
+        self.records.insert(record.key.clone(), record.clone());
+        Written::Written
+    }
 }
 
 impl MemoryStore {
@@ -33,6 +54,16 @@ impl MemoryStore {
     /// All records, in no order.
     pub fn records(&self) -> Vec<Record> {
         self.tables().records.values().cloned().collect()
+    }
+
+    /// All rows, in no order.
+    pub fn all_rows(&self) -> Vec<Row> {
+        self.tables().rows.values().cloned().collect()
+    }
+
+    /// What has committed with records, in its order.
+    pub fn effects(&self) -> Vec<Effect> {
+        self.tables().effects.clone()
     }
 
     /// Deletes a record, as DynamoDB's time to live or an operator would.
@@ -48,23 +79,52 @@ impl MemoryStore {
 
 impl Store for MemoryStore {
     async fn insert_if_absent(&self, record: &Record, _within: Duration) -> Result<Inserted, StoreError> {
-        let records = &mut self.tables().records;
-        if let Some(old) = records.get(&record.key) {
-            return Ok(Inserted::Exists(old.clone()));
-        }
-        records.insert(record.key.clone(), record.clone());
-        Ok(Inserted::Inserted)
+        Ok(match self.tables().write(&Write::Insert(record.clone())) {
+            Written::Refused(Some(old)) => Inserted::Exists(old),
+            _ => Inserted::Inserted,
+        })
     }
 
     async fn replace(&self, expected: Version, record: &Record, _within: Duration) -> Result<Replaced, StoreError> {
-        let records = &mut self.tables().records;
-        match records.get(&record.key) {
-            Some(old) if old.version() == expected => {
-                records.insert(record.key.clone(), record.clone());
-                Ok(Replaced::Replaced)
-            }
-            old => Ok(Replaced::Differs(old.cloned())),
+        Ok(match self.tables().write(&Write::Replace { expected, record: record.clone() }) {
+            Written::Written => Replaced::Replaced,
+            Written::Refused(old) => Replaced::Differs(old),
+        })
+    }
+
+    async fn commit(
+        &self,
+        write: Option<&Write>,
+        effects: &[Effect],
+        _within: Duration,
+    ) -> Result<Committed, StoreError> {
+        let mut tables = self.tables();
+        if let Some(Written::Refused(old)) = write.map(|write| tables.write(write)) {
+            return Ok(Committed::Refused(old));
         }
+        tables.effects.extend_from_slice(effects);
+        Ok(Committed::Committed)
+    }
+
+    async fn insert_row(&self, row: &Row, _within: Duration) -> Result<RowInserted, StoreError> {
+        let rows = &mut self.tables().rows;
+        let place = (row.key.clone(), row.sort_key());
+        if let Some(old) = rows.get(&place) {
+            return Ok(RowInserted::Exists(old.clone()));
+        }
+        rows.insert(place, row.clone());
+        Ok(RowInserted::Inserted)
+    }
+
+    async fn put_row(&self, row: &Row, _within: Duration) -> Result<(), StoreError> {
+        self.tables().rows.insert((row.key.clone(), row.sort_key()), row.clone());
+        Ok(())
+    }
+
+    async fn rows(&self, key: &RecordKey, execution: ExecutionId, _within: Duration) -> Result<Vec<Row>, StoreError> {
+        let mut rows = self.all_rows();
+        rows.retain(|row| row.key == *key && row.execution == execution);
+        Ok(rows)
     }
 
     async fn get(&self, key: &RecordKey, _within: Duration) -> Result<Option<Record>, StoreError> {

@@ -35,6 +35,8 @@ pub struct Policy {
     on_abandoned: OnAbandoned,
     wait: Option<Duration>,
     looks_first: bool,
+    is_atomic: bool,
+    undoes: bool,
 }
 
 impl Policy {
@@ -51,7 +53,14 @@ impl Policy {
 
     /// The policy with this window and [`OnAbandoned::Rerun`].
     pub const fn new(window: Window) -> Self {
-        Self { window, on_abandoned: OnAbandoned::Rerun, wait: None, looks_first: false }
+        Self {
+            window,
+            on_abandoned: OnAbandoned::Rerun,
+            wait: None,
+            looks_first: false,
+            is_atomic: false,
+            undoes: false,
+        }
     }
 
     /// The same policy with another window.
@@ -80,6 +89,19 @@ impl Policy {
         Self { on_abandoned, ..self }
     }
 
+    /// The same policy for an operation whose whole effect is what it stages: nothing is claimed before it runs, and record and
+    /// effect commit together. Duplicates may run it side by side; one of them commits, and the others get its result.
+    #[must_use]
+    pub const fn atomic(self, is_atomic: bool) -> Self {
+        Self { is_atomic, ..self }
+    }
+
+    /// The same policy for an operation that can undo its steps when it fails for good.
+    #[must_use]
+    pub const fn undo(self, undoes: bool) -> Self {
+        Self { undoes, ..self }
+    }
+
     /// The window.
     pub const fn window(&self) -> Window {
         self.window
@@ -98,6 +120,16 @@ impl Policy {
     /// Whether a claim begins with a read.
     pub const fn looks_first(&self) -> bool {
         self.looks_first
+    }
+
+    /// Whether nothing is claimed before the operation runs.
+    pub const fn is_atomic(&self) -> bool {
+        self.is_atomic
+    }
+
+    /// Whether the operation can undo its steps.
+    pub const fn undoes(&self) -> bool {
+        self.undoes
     }
 
     /// How far a lease reaches beyond the platform's deadline.

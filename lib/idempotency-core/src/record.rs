@@ -29,6 +29,10 @@ pub enum Status {
     Completed,
     /// The operation failed for good and the failure is stored. Does not change any more.
     Failed,
+    /// The operation failed for good, the failure is stored, and what it did before is being undone. Then it is failed.
+    Compensating,
+    /// The operation failed for good, and something that it did before could not be undone. It stays so until an operator acts.
+    Stuck,
 }
 
 /// One key's record: who owns it, until when, and what came out.
@@ -80,6 +84,17 @@ pub enum RecordError {
     },
 }
 
+impl Record {
+    /// The same record, left by its owner, who has done nothing: the next claim goes on from there at once.
+    pub(crate) fn left(&self, now: EpochMillis) -> Self {
+        match self.status {
+            // What was undone so far stays so.
+            Status::Compensating => Self { lease_until: now.min(self.lease_until), ..self.clone() },
+            _ => Self { status: Status::Released, ..self.clone() },
+        }
+    }
+}
+
 impl Epoch {
     /// The fencing number with this value.
     pub const fn new(epoch: i64) -> Self {
@@ -125,6 +140,8 @@ impl Status {
             Self::Released => "released",
             Self::Completed => "completed",
             Self::Failed => "failed",
+            Self::Compensating => "compensating",
+            Self::Stuck => "stuck",
         }
     }
 
@@ -139,6 +156,8 @@ impl Status {
             "released" => Ok(Self::Released),
             "completed" => Ok(Self::Completed),
             "failed" => Ok(Self::Failed),
+            "compensating" => Ok(Self::Compensating),
+            "stuck" => Ok(Self::Stuck),
             _ => Err(RecordError::Invalid { attribute: "status" }),
         }
     }
@@ -146,6 +165,11 @@ impl Status {
     /// Whether the record does not change any more before it expires.
     pub const fn is_terminal(self) -> bool {
         matches!(self, Self::Completed | Self::Failed)
+    }
+
+    /// Whether an attempt is at work as long as its lease runs.
+    pub const fn is_leased(self) -> bool {
+        matches!(self, Self::InFlight | Self::Compensating)
     }
 }
 

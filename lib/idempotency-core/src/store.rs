@@ -5,7 +5,10 @@ use std::{error::Error, future::Future, time::Duration};
 use bytes::Bytes;
 use futures::future::join_all;
 
-use crate::{Epoch, EpochSeconds, OwnerToken, Record, RecordError, RecordKey, Status};
+use crate::{
+    Effect, Epoch, EpochSeconds, ExecutionId, Item, OwnerToken, Record, RecordError, RecordKey, Row, RowInserted,
+    Status,
+};
 
 /// What a compare-and-swap expects to find: this claim's record in this state.
 ///
@@ -95,6 +98,23 @@ pub enum Written {
     Written,
     /// Another record is stored than the write expects, or (where it expects one) none; nothing was written.
     Refused(Option<Record>),
+}
+
+/// The answer to [`Store::commit`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Committed {
+    /// The record and all effects are stored now.
+    Committed,
+    /// Another record is stored than the write expects, or (where it expects one) none; nothing was written. This is said whatever
+    /// else was in the way.
+    Refused(Option<Record>),
+    /// The condition of an effect did not hold; nothing was written.
+    EffectRefused {
+        /// Which of the effects, from 0.
+        index: usize,
+        /// The item that did not meet it; `None` when there is none.
+        item: Option<Item>,
+    },
 }
 
 /// Why a store gave no answer.
@@ -218,6 +238,48 @@ pub trait Store: Send + Sync + 'static {
     ) -> impl Future<Output = Vec<Result<Option<Record>, StoreError>>> + Send {
         join_all(keys.iter().map(move |key| self.get(key, within)))
     }
+
+    /// Writes a record, as [`write`](Self::write) does, and all of `effects`, or nothing of it. Without a record, the effects alone.
+    ///
+    /// Ok(`Committed`): all of it is stored. Ok(anything else): nothing of it was written. `Refused(old)` shows the caller's own
+    /// record when an earlier transmission of this call was applied.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] says for each kind what may be stored then; half of it never is. What is in the way of another transaction on
+    /// the same items is [`StoreError::Throttled`].
+    fn commit(
+        &self,
+        write: Option<&Write>,
+        effects: &[Effect],
+        within: Duration,
+    ) -> impl Future<Output = Result<Committed, StoreError>> + Send;
+
+    /// Writes `row` beside its record, if no row has its place ([`Row::sort_key`]). No record has to be there.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] says for each kind what may be stored then.
+    fn insert_row(&self, row: &Row, within: Duration) -> impl Future<Output = Result<RowInserted, StoreError>> + Send;
+
+    /// Writes `row` whatever stands at its place: a row that was read before, to be kept for longer.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] says for each kind what may be stored then.
+    fn put_row(&self, row: &Row, within: Duration) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Reads all rows of a key's generation, as fresh as [`get`](Self::get) reads a record. Their order means nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store gave no answer.
+    fn rows(
+        &self,
+        key: &RecordKey,
+        execution: ExecutionId,
+        within: Duration,
+    ) -> impl Future<Output = Result<Vec<Row>, StoreError>> + Send;
 
     /// Stores the parts of a result beside the record `key`, under `owner`, so that two owners never mix. No record has to be
     /// there. An owner has one result, so a second call with the same key and owner has the same parts.

@@ -6,7 +6,7 @@ use idempotency_core::StoreError;
 
 /// Service errors that refuse a request for now, without applying it (DynamoDB Developer Guide, "Error handling with
 /// DynamoDB").
-const THROTTLED: [&str; 6] = [
+pub(crate) const THROTTLED: [&str; 6] = [
     "ProvisionedThroughputExceededException",
     "RequestLimitExceeded",
     "ThrottlingException",

@@ -40,6 +40,18 @@ pub mod attribute {
     pub const SCHEMA: &str = "schema";
     /// One part of a result (B), in an item of its own.
     pub const PART: &str = "part";
+    /// What a row says (S): `step`, `memo` or `undone`.
+    pub const KIND: &str = "kind";
+    /// The name of a row's step or memo (S).
+    pub const NAME: &str = "name";
+    /// The type of a row's value, by its name (S).
+    pub const TYPE: &str = "type";
+    /// A step's place in its handler (N), from 0.
+    pub const ORDINAL: &str = "ordinal";
+    /// Whether a step is undone when its operation fails for good (BOOL).
+    pub const HAS_UNDO: &str = "has_undo";
+    /// SHA-256 of a memo's input (B, 32 bytes).
+    pub const INPUT: &str = "input";
 }
 
 /// Attributes that only some records have. A statement that writes a record over another one removes them.
@@ -75,7 +87,7 @@ pub(crate) fn item_from_record(record: &Record) -> Item {
     item
 }
 
-fn result_value(result: &StoredResult) -> AttributeValue {
+pub(crate) fn result_value(result: &StoredResult) -> AttributeValue {
     match result {
         StoredResult::Inline(encoded) => binary(encoded),
         StoredResult::Parts(parts) => AttributeValue::M(HashMap::from([
@@ -94,10 +106,7 @@ fn result_value(result: &StoredResult) -> AttributeValue {
 /// never treated as absent.
 pub fn record_from_item(item: &HashMap<String, AttributeValue>) -> Result<Record, RecordError> {
     let fields = Fields(item);
-    let schema: i64 = fields.integer(attribute::SCHEMA)?;
-    if schema != i64::from(SCHEMA) {
-        return Err(RecordError::UnknownSchema { found: schema });
-    }
+    fields.check_schema()?;
     Ok(Record {
         key: RecordKey::from_stored(fields.text(attribute::PK)?),
         status: Status::from_stored(fields.text(attribute::STATUS)?)?,
@@ -112,7 +121,7 @@ pub fn record_from_item(item: &HashMap<String, AttributeValue>) -> Result<Record
     })
 }
 
-fn stored_result(value: &AttributeValue) -> Result<StoredResult, RecordError> {
+pub(crate) fn stored_result(value: &AttributeValue) -> Result<StoredResult, RecordError> {
     match value {
         AttributeValue::B(encoded) => Ok(StoredResult::Inline(Bytes::copy_from_slice(encoded.as_ref()))),
         AttributeValue::M(pointer) => {
@@ -140,25 +149,37 @@ pub(crate) fn number(value: impl ToString) -> AttributeValue {
 }
 
 /// Typed access to an item's attributes.
-struct Fields<'a>(&'a Item);
+pub(crate) struct Fields<'a>(pub(crate) &'a Item);
 
 impl<'a> Fields<'a> {
     fn get(&self, attribute: &'static str) -> Result<&'a AttributeValue, RecordError> {
         self.0.get(attribute).ok_or(RecordError::Missing { attribute })
     }
 
-    fn text(&self, attribute: &'static str) -> Result<&'a str, RecordError> {
+    /// Whether this version can read the item.
+    pub(crate) fn check_schema(&self) -> Result<(), RecordError> {
+        match self.integer::<i64>(attribute::SCHEMA)? {
+            schema if schema == i64::from(SCHEMA) => Ok(()),
+            found => Err(RecordError::UnknownSchema { found }),
+        }
+    }
+
+    pub(crate) fn boolean(&self, attribute: &'static str) -> Result<bool, RecordError> {
+        self.get(attribute)?.as_bool().copied().map_err(|_| RecordError::Invalid { attribute })
+    }
+
+    pub(crate) fn text(&self, attribute: &'static str) -> Result<&'a str, RecordError> {
         let text = self.get(attribute)?.as_s().map_err(|_| RecordError::Invalid { attribute })?;
         Ok(text)
     }
 
     /// An integer that fits into `T`; which number a store carries is decided by the record's types alone.
-    fn integer<T: FromStr>(&self, attribute: &'static str) -> Result<T, RecordError> {
+    pub(crate) fn integer<T: FromStr>(&self, attribute: &'static str) -> Result<T, RecordError> {
         let digits = self.get(attribute)?.as_n().map_err(|_| RecordError::Invalid { attribute })?;
         digits.parse().map_err(|_| RecordError::Invalid { attribute })
     }
 
-    fn bytes<const N: usize>(&self, attribute: &'static str) -> Result<[u8; N], RecordError> {
+    pub(crate) fn bytes<const N: usize>(&self, attribute: &'static str) -> Result<[u8; N], RecordError> {
         let bytes = self.get(attribute)?.as_b().map_err(|_| RecordError::Invalid { attribute })?;
         bytes.as_ref().try_into().map_err(|_| RecordError::Invalid { attribute })
     }

@@ -18,6 +18,10 @@
 //! A function that claims and completes needs `dynamodb:PutItem` on the table, and `dynamodb:GetItem` to replay results
 //! above 32 KB. Both can be limited to its operations with the condition key `dynamodb:LeadingKeys`.
 //!
+//! Steps and memos need `dynamodb:Query` on the table as well, for attempts that follow a lost or released one. Writes that are staged
+//! need what they would need alone: `PutItem`, `UpdateItem`, `DeleteItem` and `ConditionCheckItem` on their tables (Amazon DynamoDB
+//! Developer Guide, "Using IAM with DynamoDB transactions").
+//!
 //! To write and read many records by few requests ([`Store::write_many`](idempotency_core::Store::write_many),
 //! [`get_many`](idempotency_core::Store::get_many)) it needs `dynamodb:PartiQLInsert`, `dynamodb:PartiQLUpdate` and
 //! `dynamodb:BatchGetItem` as well, which `dynamodb:LeadingKeys` limits too (Service Authorization Reference, "Actions, resources, and
@@ -30,8 +34,11 @@ mod client;
 mod deadline;
 mod error;
 mod item;
+mod put_condition;
+mod row_item;
 mod statement;
 mod store;
+mod transaction;
 
 pub use client::{client_from_env, retries, sdk_config_from_env, timeouts};
 pub use item::{attribute, record_from_item};

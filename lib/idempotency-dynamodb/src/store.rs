@@ -10,7 +10,8 @@ use aws_sdk_dynamodb::{
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
 use idempotency_core::{
-    EpochSeconds, Inserted, OwnerToken, Record, RecordKey, Replaced, Store, StoreError, Version, Write, Written,
+    Committed, Effect, EpochSeconds, ExecutionId, Inserted, OwnerToken, Record, RecordKey, Replaced, Row, RowInserted,
+    Store, StoreError, Version, Write, Written,
 };
 
 use crate::{
@@ -18,6 +19,9 @@ use crate::{
     deadline::Deadline,
     error::classify,
     item::{CLAIM, Item, attribute, binary, item_from_record, number, part_sk, record_from_item, string},
+    put_condition::PutCondition,
+    row_item::{item_from_row, row_from_item},
+    transaction,
 };
 
 /// How many parts of one result are on their way at a time. A result of Lambda's limit (6 MB) has 18.
@@ -73,8 +77,14 @@ impl DynamoDbStore {
         self.client.put_item().table_name(&self.table).set_item(Some(item))
     }
 
-    async fn put_if(&self, put: PutItemFluentBuilder, within: Duration) -> Result<Put, StoreError> {
-        let send = put.return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld).send();
+    async fn put_if(&self, item: Item, condition: PutCondition, within: Duration) -> Result<Put, StoreError> {
+        let send = self
+            .put(item)
+            .condition_expression(condition.expression)
+            .set_expression_attribute_names(Some(condition.names))
+            .set_expression_attribute_values(condition.values)
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+            .send();
         let error = match limited(within, send).await? {
             Ok(_) => return Ok(Put::Written),
             Err(error) => error,
@@ -108,34 +118,65 @@ impl DynamoDbStore {
 
 impl Store for DynamoDbStore {
     async fn insert_if_absent(&self, record: &Record, within: Duration) -> Result<Inserted, StoreError> {
-        let put = self
-            .put(item_from_record(record))
-            .condition_expression("attribute_not_exists(#pk)")
-            .expression_attribute_names("#pk", attribute::PK);
-        match self.put_if(put, within).await? {
+        match self.put_if(item_from_record(record), PutCondition::absent(), within).await? {
             Put::Written => Ok(Inserted::Inserted),
             Put::Refused(Some(old)) => Ok(Inserted::Exists(record_from_item(&old)?)),
-            // Every DynamoDB returns the item; an engine that does not would make each replay a takeover in the dark.
-            Put::Refused(None) => Err(StoreError::Refused(
-                "the engine did not return the stored item; it must support ReturnValuesOnConditionCheckFailure".into(),
-            )),
+            Put::Refused(None) => Err(no_old_item()),
         }
     }
 
     async fn replace(&self, expected: Version, record: &Record, within: Duration) -> Result<Replaced, StoreError> {
-        let put = self
-            .put(item_from_record(record))
-            .condition_expression("#owner = :owner AND #status = :status AND #epoch = :epoch")
-            .expression_attribute_names("#owner", attribute::OWNER)
-            .expression_attribute_names("#status", attribute::STATUS)
-            .expression_attribute_names("#epoch", attribute::EPOCH)
-            .expression_attribute_values(":owner", binary(expected.owner.as_bytes()))
-            .expression_attribute_values(":status", string(expected.status.as_str()))
-            .expression_attribute_values(":epoch", number(expected.epoch.get()));
-        match self.put_if(put, within).await? {
+        let write = Write::Replace { expected, record: record.clone() };
+        match self.put_if(item_from_record(record), PutCondition::of(&write), within).await? {
             Put::Written => Ok(Replaced::Replaced),
             Put::Refused(old) => Ok(Replaced::Differs(old.as_ref().map(record_from_item).transpose()?)),
         }
+    }
+
+    async fn commit(
+        &self,
+        write: Option<&Write>,
+        effects: &[Effect],
+        within: Duration,
+    ) -> Result<Committed, StoreError> {
+        let actions = transaction::actions(&self.table, write, effects);
+        let actions = actions.map_err(|error| StoreError::Refused(error.into()))?;
+        // The SDK gives the call a `ClientRequestToken`, the same for all its transmissions.
+        let send = self.client.transact_write_items().set_transact_items(Some(actions)).send();
+        match limited(within, send).await? {
+            Ok(_) => Ok(Committed::Committed),
+            Err(error) => transaction::explain(error, write.is_some()),
+        }
+    }
+
+    async fn insert_row(&self, row: &Row, within: Duration) -> Result<RowInserted, StoreError> {
+        match self.put_if(item_from_row(row), PutCondition::absent(), within).await? {
+            Put::Written => Ok(RowInserted::Inserted),
+            Put::Refused(Some(old)) => Ok(RowInserted::Exists(row_from_item(&old)?)),
+            Put::Refused(None) => Err(no_old_item()),
+        }
+    }
+
+    async fn put_row(&self, row: &Row, within: Duration) -> Result<(), StoreError> {
+        limited(within, self.put(item_from_row(row)).send()).await?.map(drop).map_err(classify)
+    }
+
+    async fn rows(&self, key: &RecordKey, execution: ExecutionId, within: Duration) -> Result<Vec<Row>, StoreError> {
+        let pages = self
+            .client
+            .query()
+            .table_name(&self.table)
+            .consistent_read(true)
+            .key_condition_expression("#pk = :pk AND begins_with(#sk, :prefix)")
+            .expression_attribute_names("#pk", attribute::PK)
+            .expression_attribute_names("#sk", attribute::SK)
+            .expression_attribute_values(":pk", string(key.as_str()))
+            .expression_attribute_values(":prefix", string(&Row::sort_key_prefix(execution)))
+            .into_paginator()
+            .items()
+            .send();
+        let items = limited(within, pages.collect::<Result<Vec<Item>, _>>()).await?.map_err(classify)?;
+        Ok(items.iter().map(row_from_item).collect::<Result<_, _>>()?)
     }
 
     async fn get(&self, key: &RecordKey, within: Duration) -> Result<Option<Record>, StoreError> {
@@ -184,6 +225,13 @@ impl Store for DynamoDbStore {
             limited(within, stream::iter(gets).buffered(PARTS_IN_FLIGHT).try_collect()).await??;
         Ok(parts.into_iter().collect())
     }
+}
+
+/// Every DynamoDB returns the item; an engine that does not would make each replay a takeover in the dark.
+fn no_old_item() -> StoreError {
+    StoreError::Refused(
+        "the engine did not return the stored item; it must support ReturnValuesOnConditionCheckFailure".into(),
+    )
 }
 
 /// Waits for an answer no longer than `within`.

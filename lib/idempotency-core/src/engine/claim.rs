@@ -6,12 +6,12 @@ use super::{Engine, Replay};
 use crate::{
     Abandoned, Attempt, Claim, ClaimRequest, CodecError, Decision, EpochMillis, ExecutionId, Fingerprint,
     IdempotencyKey, Inserted, Namespace, Operation, OwnerToken, Policy, Record, RecordKey, Replaced, Scope, Status,
-    Store, StoreError, TokenError, decide,
+    Store, StoreError, TokenError, attempt::Effects, decide,
 };
 
 /// How often a claim looks again when the record changes under it. Each round loses against another live request, so
 /// more than a few say that the key is busy.
-const ROUNDS: u32 = 4;
+pub(super) const ROUNDS: u32 = 4;
 
 /// Who asks for what, and until when it may run.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ impl Request {
 }
 
 /// What became of a claim.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub enum Claimed {
     /// This attempt owns the key: run the effect, then end the claim.
     Fresh(Claim),
@@ -58,6 +58,11 @@ pub enum Claimed {
     /// An attempt was lost: ask the outside world whether its effect happened, and say so to the engine. Nothing is claimed
     /// yet. Only under [`OnAbandoned::Probe`](crate::OnAbandoned::Probe).
     Abandoned(Abandoned),
+    /// The operation failed for good, and an attempt was lost while it undid what had been done before. This attempt goes on with
+    /// that: [`Engine::compensate`].
+    Compensating(Claim),
+    /// The operation failed for good, and something that it did before could not be undone: an operator must act.
+    Stuck,
 }
 
 /// Where nothing says how long it will take.
@@ -170,25 +175,39 @@ impl<S: Store> Engine<S> {
                     | Decision::TakeOver { .. }
                     | Decision::Resume { .. }
                     | Decision::Expired { .. }
+                    | Decision::Compensate { .. }
                     | Decision::Probe { .. },
                     _,
                 ) if waiting.has_waited_too_long_to_run(now) => return Ok(CONFLICT),
+                // Nothing is written before the operation has run.
+                (
+                    Decision::Insert(record)
+                    | Decision::TakeOver { record, .. }
+                    | Decision::Resume { record, .. }
+                    | Decision::Expired { record, .. },
+                    old,
+                ) if policy.is_atomic() => {
+                    let attempt = self.attempt(request, &record, policy);
+                    let observed = old.map(|old| old.version());
+                    return Ok(Claimed::Fresh(Claim::atomic(attempt, record, observed, claim, policy)));
+                }
                 (Decision::Insert(record), _) => match self.store.insert_if_absent(&record, within).await {
-                    Ok(Inserted::Inserted) => return Ok(self.fresh(request, record)),
+                    Ok(Inserted::Inserted) => return Ok(self.fresh(request, record, policy)),
                     Ok(Inserted::Exists(old)) => Some(old),
                     Err(error) => return Err(self.give_up(request, record, error).await),
                 },
                 (
                     Decision::TakeOver { from, record }
                     | Decision::Resume { from, record }
-                    | Decision::Expired { from, record },
+                    | Decision::Expired { from, record }
+                    | Decision::Compensate { from, record },
                     _,
                 ) => match self.store.replace(from, &record, within).await {
-                    Ok(Replaced::Replaced) => return Ok(self.fresh(request, record)),
+                    Ok(Replaced::Replaced) => return Ok(self.fresh(request, record, policy)),
                     Ok(Replaced::Differs(old)) => old,
                     Err(error) => return Err(self.give_up(request, record, error).await),
                 },
-                (Decision::Own, Some(own)) => return Ok(self.fresh(request, own)),
+                (Decision::Own, Some(own)) => return Ok(self.fresh(request, own, policy)),
                 (Decision::Replay, Some(old)) => return Ok(Claimed::Replay(self.replay(old, within).await?)),
                 (Decision::Conflict { retry_after, lease_left }, old) => match waiting.pause(now) {
                     None => return Ok(Claimed::Conflict { retry_after, lease_left }),
@@ -199,8 +218,13 @@ impl<S: Store> Engine<S> {
                 },
                 (Decision::Mismatch, _) => return Ok(Claimed::Mismatch),
                 (Decision::Uncertain, _) => return Ok(Claimed::Uncertain),
+                (Decision::Stuck, _) => return Ok(Claimed::Stuck),
                 (Decision::Probe { from, record }, _) => {
-                    return Ok(Claimed::Abandoned(Abandoned::new(self.attempt(request, &record), record, from)));
+                    return Ok(Claimed::Abandoned(Abandoned::new(
+                        self.attempt(request, &record, policy),
+                        record,
+                        from,
+                    )));
                 }
                 // `decide` says `Own` and `Replay` only about a record.
                 (Decision::Own | Decision::Replay, None) => None,
@@ -218,8 +242,8 @@ impl<S: Store> Engine<S> {
     async fn give_up(&self, request: &Request, claimed: Record, error: StoreError) -> ClaimError {
         if error.is_transient() {
             let within = self.timeouts.for_call(request.deadline, self.now());
-            let released = Record { status: Status::Released, ..claimed.clone() };
-            if let Err(error) = self.store.replace(claimed.version(), &released, within).await {
+            let left = claimed.left(self.now());
+            if let Err(error) = self.store.replace(claimed.version(), &left, within).await {
                 tracing::warn!(record = %claimed.key, error = &error as &dyn std::error::Error, "an unanswered claim may be stored");
             }
         }
@@ -227,12 +251,17 @@ impl<S: Store> Engine<S> {
     }
 
     /// The handle of a record that a reply has just shown to be this claim's own.
-    fn fresh(&self, request: &Request, record: Record) -> Claimed {
-        Claimed::Fresh(Claim::new(self.attempt(request, &record), record))
+    fn fresh(&self, request: &Request, record: Record, policy: &Policy) -> Claimed {
+        let claim = Claim::new(self.attempt(request, &record, policy), record);
+        match claim.record().status {
+            Status::Compensating => Claimed::Compensating(claim),
+            _ => Claimed::Fresh(claim),
+        }
     }
 
-    fn attempt(&self, request: &Request, record: &Record) -> Attempt {
+    fn attempt(&self, request: &Request, record: &Record, policy: &Policy) -> Attempt {
         Attempt {
+            namespace: request.namespace.clone(),
             operation: request.operation.clone(),
             scope: request.scope.clone(),
             key: request.key.clone(),
@@ -241,6 +270,7 @@ impl<S: Store> Engine<S> {
             number: record.attempt,
             deadline: request.deadline,
             clock: Arc::clone(&self.clock),
+            effects: Arc::new(Effects::new(Arc::new(self.clone()), record, policy)),
         }
     }
 }

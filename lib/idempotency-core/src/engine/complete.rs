@@ -2,31 +2,61 @@
 
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
-use super::{Engine, Outcome, Replay};
-use crate::{Claim, EndConflict, Record, Replaced, Status, Store, explain_end};
-
-/// The first pause before a completion is tried again; it doubles every time.
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
+use super::{Claimed, Engine, Outcome, Replay, claim::ROUNDS, pauses::Pauses};
+use crate::{
+    Claim, Committed, Decision, Effect, EndConflict, Record, Refused, Status, Store, StoreError, Write, Written,
+    decide, explain_end,
+};
 
 /// What became of the end of a claim.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Completion {
-    /// The end is stored.
+    /// The end is stored, and what was staged is.
     Stored,
-    /// Another attempt took the key over. Its result, if it has one, is the operation's result.
+    /// Another attempt took the key over. Its result, if it has one, is the operation's result. Nothing of what was staged is written.
     Superseded(Option<Replay>),
-    /// The record was deleted while the attempt ran. Nothing was written: half a record would be worse than none.
+    /// The record was deleted while the attempt ran. Nothing was written: half a record would be worse than none. What happened
+    /// outside the transaction stands.
     Vanished,
-    /// Nobody knows whether the end is stored. The effect stands; an error to the caller would invite a second one.
+    /// Nobody knows whether the end is stored. The effect stands; an error to the caller would invite a second one. Only where nothing
+    /// was staged.
     Unconfirmed,
+    /// What was staged is not known to be written, and nothing else says that the operation took effect: the caller repeats the
+    /// request with the same key.
+    Uncommitted,
+    /// The condition of a staged write did not hold, so nothing of it was written. The claim stands and is still to be ended.
+    Refused(Box<Refusal>),
+    /// An atomic claim came too late: this is what its request gets instead.
+    Instead(Box<Claimed>),
+}
+
+/// A claim that did not commit because the condition of a staged write did not hold.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The claim, to be failed or released.
+    pub claim: Claim,
+    /// The write.
+    pub refused: Refused,
+}
+
+/// What became of writes that were staged by an attempt without a claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Applied {
+    /// They are stored, all of them, or there were none.
+    Stored,
+    /// The condition of one did not hold, so nothing was written.
+    Refused(Refused),
+    /// Nobody knows.
+    Unknown,
 }
 
 impl<S: Store> Engine<S> {
-    /// Ends a claim whose effect happened, with its result. For a claim by [`Abandoned::happened`](crate::Abandoned::happened)
-    /// this is the first write.
+    /// Ends a claim whose effect happened, with its result, and commits with it what the attempt staged. For a claim by
+    /// [`Abandoned::happened`](crate::Abandoned::happened), and for an atomic one, this is the first write.
     ///
     /// Repeats while the store gives no answer and time is left. Dropping the future may leave the record in flight; the
     /// attempt then counts as abandoned, although its effect happened.
@@ -34,55 +64,206 @@ impl<S: Store> Engine<S> {
         Box::pin(self.end(claim, Status::Completed, Some(outcome))).await
     }
 
-    /// Ends a claim whose operation failed for good, with the failure to replay.
+    /// Ends a claim whose operation failed for good, with the failure to replay. What the attempt staged is forgotten. What its steps
+    /// did is not undone: see [`compensate`](Self::compensate).
     ///
     /// Repeats and drops like [`complete`](Self::complete).
     pub async fn fail(&self, claim: Claim, outcome: Outcome) -> Completion {
         Box::pin(self.end(claim, Status::Failed, Some(outcome))).await
     }
 
-    /// Ends a claim whose effect did not happen, so that the next attempt may claim at once.
+    /// Ends a claim whose effect did not happen, so that the next attempt may claim at once. What the attempt staged is forgotten. An
+    /// atomic claim has nothing to release: one read tells whether another attempt has committed meanwhile.
     ///
     /// Repeats and drops like [`complete`](Self::complete).
     pub async fn release(&self, claim: Claim) -> Completion {
-        Box::pin(self.end(claim, Status::Released, None)).await
+        match claim.asks() {
+            Some(_) => Box::pin(self.look_for_another(claim)).await,
+            None => Box::pin(self.end(claim, Status::Released, None)).await,
+        }
     }
 
-    async fn end(&self, claim: Claim, status: Status, outcome: Option<Outcome>) -> Completion {
-        let deadline = claim.attempt().deadline;
-        // Tokio's clock: it measures waits, which the wall clock does not.
-        let give_up_at = Instant::now() + self.timeouts.for_completion(deadline, self.now());
-        let result = match &outcome {
-            None => None,
-            // Parts may take half of the time, so that the record itself is never left without any.
-            Some(outcome) => {
-                let within = give_up_at.saturating_duration_since(Instant::now()) / 2;
-                self.prepare(claim.record(), outcome, within).await
-            }
-        };
-        let record = claim.ended(status, result);
-        let mut pause = FIRST_PAUSE;
+    /// Leaves a claim of whose effect nobody knows whether it happened: the attempt counts as abandoned when its lease is over. Of an
+    /// atomic claim it is known that nothing has happened.
+    ///
+    /// Dropping the future is no less.
+    pub async fn abandon(&self, claim: Claim) -> Completion {
+        match claim.asks() {
+            Some(_) => self.release(claim).await,
+            None => Completion::Stored,
+        }
+    }
+
+    /// Writes what an attempt without a claim has staged, all of it or nothing. Without anything staged no request is made.
+    ///
+    /// Repeats while the store gives no answer and time is left, under conditions that make a repetition harmless or not, as the user
+    /// chose: nothing else protects such an attempt. Dropping the future may leave all of it written.
+    pub async fn apply(&self, attempt: &crate::Attempt) -> Applied {
+        let effects = attempt.effects.staged().take();
+        if effects.is_empty() {
+            return Applied::Stored;
+        }
+        let mut pauses = self.pauses_until_completion(attempt.deadline);
         loop {
-            let left = give_up_at.saturating_duration_since(Instant::now());
-            let within = self.timeouts.for_call(deadline, self.now()).min(left);
-            let error = match self.store.replace(claim.expected(), &record, within).await {
-                Ok(Replaced::Replaced) => return Completion::Stored,
-                Ok(Replaced::Differs(stored)) => return self.explain(&record, stored, within).await,
+            let within = self.timeouts.for_call(attempt.deadline, self.now()).min(pauses.left());
+            let error = match Box::pin(self.store.commit(None, &effects, within)).await {
+                Ok(Committed::EffectRefused { index, item }) => {
+                    return Applied::Refused(Refused::new(label(&effects, index), item));
+                }
+                Ok(_) => return Applied::Stored,
                 Err(error) => error,
             };
-            if !error.is_transient() || Instant::now() + pause >= give_up_at {
-                tracing::error!(
-                    record = %record.key,
-                    operation = %claim.attempt().operation(),
-                    %status,
-                    error = &error as &dyn std::error::Error,
-                    "CompletionUnconfirmed: the attempt ended and its end could not be stored"
-                );
+            if !error.is_transient() || !pauses.pause(self.tokens.as_ref()).await {
+                tracing::error!(operation = %attempt.operation, error = &error as &dyn std::error::Error, "staged writes are not known to be stored");
+                return Applied::Unknown;
+            }
+        }
+    }
+
+    pub(super) fn pauses_until_completion(&self, deadline: crate::EpochMillis) -> Pauses {
+        Pauses::until(Instant::now() + self.timeouts.for_completion(deadline, self.now()))
+    }
+
+    pub(super) async fn end(&self, mut claim: Claim, status: Status, outcome: Option<Outcome>) -> Completion {
+        let deadline = claim.attempt().deadline;
+        let mut pauses = self.pauses_until_completion(deadline);
+        let mut effects = claim.attempt().effects.staged().take();
+        if status != Status::Completed {
+            effects.clear();
+        }
+        let result = match &outcome {
+            None => claim.record().result.clone(),
+            // Parts may take half of the time, so that the record itself is never left without any.
+            Some(outcome) => self.prepare(claim.record(), outcome, pauses.left() / 2).await,
+        };
+        let mut rounds = ROUNDS;
+        loop {
+            let write = claim.end(status, result.clone());
+            let within = self.timeouts.for_call(deadline, self.now()).min(pauses.left());
+            let error = match self.write_end(&write, &effects, within).await {
+                Ok(Committed::Committed) => return Completion::Stored,
+                Ok(Committed::Refused(stored)) => match self.refused(claim, write.record(), stored, within).await {
+                    Ok(again) if rounds > 0 => {
+                        (claim, rounds) = (again, rounds - 1);
+                        continue;
+                    }
+                    Ok(_) => return Completion::Superseded(None),
+                    Err(completion) => return completion,
+                },
+                Ok(Committed::EffectRefused { index, item }) => {
+                    let refused = Refused::new(label(&effects, index), item);
+                    return Completion::Refused(Box::new(Refusal { claim, refused }));
+                }
+                Err(error) => error,
+            };
+            if !error.is_transient() || !pauses.pause(self.tokens.as_ref()).await {
+                return self.give_up_end(claim, status, !effects.is_empty(), error).await;
+            }
+        }
+    }
+
+    /// Writes `record` over a claim's own. Gives what [`complete`](Self::complete) does, without anything staged.
+    pub(super) async fn end_as(&self, claim: &Claim, record: Record) -> Completion {
+        let deadline = claim.attempt().deadline;
+        let mut pauses = self.pauses_until_completion(deadline);
+        let write = claim.write(record);
+        loop {
+            let within = self.timeouts.for_call(deadline, self.now()).min(pauses.left());
+            let error = match self.write_end(&write, &[], within).await {
+                Ok(Committed::Refused(stored)) => return self.explain(write.record(), stored, within).await,
+                Ok(_) => return Completion::Stored,
+                Err(error) => error,
+            };
+            if !error.is_transient() || !pauses.pause(self.tokens.as_ref()).await {
+                let status = write.record().status;
+                tracing::error!(record = %claim.record().key, %status, error = &error as &dyn std::error::Error, "a claim's record could not be changed");
                 return Completion::Unconfirmed;
             }
-            sleep(pause).await;
-            pause *= 2;
         }
+    }
+
+    async fn write_end(&self, write: &Write, effects: &[Effect], within: Duration) -> Result<Committed, StoreError> {
+        if !effects.is_empty() {
+            return self.store.commit(Some(write), effects, within).await;
+        }
+        Ok(match self.store.write(write, within).await? {
+            Written::Written => Committed::Committed,
+            Written::Refused(old) => Committed::Refused(old),
+        })
+    }
+
+    /// What it means that another record than expected is stored: the claim to end again, or how it ended.
+    async fn refused(
+        &self,
+        claim: Claim,
+        ended: &Record,
+        stored: Option<Record>,
+        within: Duration,
+    ) -> Result<Claim, Completion> {
+        let Some((request, policy)) = claim.asks() else {
+            return Err(self.explain(ended, stored, within).await);
+        };
+        if stored.as_ref().is_some_and(|stored| stored.version() == ended.version()) {
+            return Err(Completion::Stored);
+        }
+        let observed = stored.as_ref().map(Record::version);
+        match decide(stored.as_ref(), request, self.now(), policy) {
+            Decision::Insert(record)
+            | Decision::TakeOver { record, .. }
+            | Decision::Resume { record, .. }
+            | Decision::Expired { record, .. } => {
+                // Parts of the result stand under the owner, which stays.
+                Ok(claim.over(record, observed))
+            }
+            decision => Err(self.instead(decision, stored, within).await),
+        }
+    }
+
+    /// What the request of an atomic claim gets where another attempt has been quicker.
+    async fn instead(&self, decision: Decision, stored: Option<Record>, within: Duration) -> Completion {
+        let claimed = match (decision, stored) {
+            (Decision::Replay, Some(stored)) => match self.replay(stored, within).await {
+                Ok(replay) => Claimed::Replay(replay),
+                // It ended, and its result cannot be read now.
+                Err(_) => return Completion::Superseded(None),
+            },
+            (Decision::Conflict { retry_after, lease_left }, _) => Claimed::Conflict { retry_after, lease_left },
+            (Decision::Mismatch, _) => Claimed::Mismatch,
+            (Decision::Uncertain | Decision::Probe { .. }, _) => Claimed::Uncertain,
+            (Decision::Stuck, _) => Claimed::Stuck,
+            _ => return Completion::Superseded(None),
+        };
+        Completion::Instead(Box::new(claimed))
+    }
+
+    /// An attempt of an atomic operation has ended without a result. If it is the duplicate of one that has, that one's counts.
+    async fn look_for_another(&self, claim: Claim) -> Completion {
+        claim.attempt().effects.staged().take();
+        let Some((request, policy)) = claim.asks() else { return Completion::Stored };
+        let within = self.timeouts.for_call(request.deadline, self.now());
+        let Ok(Some(stored)) = self.store.get(&request.key, within).await else { return Completion::Stored };
+        match decide(Some(&stored), request, self.now(), policy) {
+            Decision::TakeOver { .. } | Decision::Resume { .. } | Decision::Expired { .. } => Completion::Stored,
+            decision => self.instead(decision, Some(stored), within).await,
+        }
+    }
+
+    async fn give_up_end(&self, claim: Claim, status: Status, has_effects: bool, error: StoreError) -> Completion {
+        tracing::error!(
+            record = %claim.record().key,
+            operation = %claim.attempt().operation(),
+            %status,
+            error = &error as &dyn std::error::Error,
+            "CompletionUnconfirmed: the attempt ended and its end could not be stored"
+        );
+        if !has_effects && claim.asks().is_none() {
+            return Completion::Unconfirmed;
+        }
+        if !error.is_transient() && claim.asks().is_none() {
+            // Nothing of it was written, so the next attempt need not wait for the lease.
+            let _ = Box::pin(self.end(claim, Status::Released, None)).await;
+        }
+        Completion::Uncommitted
     }
 
     /// What it means that the claim's record was not found in flight.
@@ -108,4 +289,8 @@ impl<S: Store> Engine<S> {
             }
         }
     }
+}
+
+fn label(effects: &[Effect], index: usize) -> String {
+    effects.get(index).map_or_else(String::new, |effect| effect.label().to_owned())
 }

@@ -1,9 +1,12 @@
 //! The engine: claims a key before the effect and ends the claim after it.
 
 mod claim;
+mod compensate;
 mod complete;
+mod desk;
 mod look_up;
 mod outcome;
+mod pauses;
 #[cfg(test)]
 mod tests;
 mod timeouts;
@@ -14,7 +17,8 @@ use std::{fmt, sync::Arc, time::Duration};
 
 pub use self::{
     claim::{ClaimError, Claimed, Request},
-    complete::Completion,
+    compensate::Compensated,
+    complete::{Applied, Completion, Refusal},
     look_up::LookedUp,
     outcome::{Outcome, Replay},
     timeouts::Timeouts,

@@ -6,7 +6,9 @@ use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
 use super::{ClaimError, Engine};
-use crate::{CodecError, OwnerToken, Parts, Record, Status, Store, StoredResult, codec};
+use crate::{
+    CodecError, EpochSeconds, OwnerToken, Parts, Record, RecordKey, Status, Store, StoreError, StoredResult, codec,
+};
 
 /// The result of an operation, to be stored and replayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,21 +58,8 @@ impl<S: Store> Engine<S> {
     /// Stores what does not fit into the record, and says what goes into the record. Losing a large body must not lose
     /// the record, so an error here only reduces the result.
     pub(super) async fn prepare(&self, record: &Record, outcome: &Outcome, within: Duration) -> Option<StoredResult> {
-        let encoded = codec::encode(&outcome.body);
-        if encoded.len() <= StoredResult::MAX_INLINE {
-            return Some(StoredResult::Inline(encoded));
-        }
-        let parts: Vec<Bytes> = (0..encoded.len())
-            .step_by(Parts::MAX_SIZE)
-            .map(|start| encoded.slice(start..encoded.len().min(start + Parts::MAX_SIZE)))
-            .collect();
-        let pointer = Parts {
-            count: u32::try_from(parts.len()).ok()?,
-            length: encoded.len() as u64,
-            sha256: Sha256::digest(&encoded).into(),
-        };
-        match self.store.put_parts(&record.key, record.owner, &parts, record.expires_at, within).await {
-            Ok(()) => Some(StoredResult::Parts(pointer)),
+        match self.stored(&record.key, record.owner, record.expires_at, &outcome.body, within).await {
+            Ok(stored) => Some(stored),
             Err(error) => {
                 tracing::warn!(
                     record = %record.key,
@@ -83,20 +72,60 @@ impl<S: Store> Engine<S> {
         }
     }
 
+    /// Encodes a value, and stores the parts of one that is too large to stand where it is referred to.
+    pub(super) async fn stored(
+        &self,
+        key: &RecordKey,
+        owner: OwnerToken,
+        expires_at: EpochSeconds,
+        value: &[u8],
+        within: Duration,
+    ) -> Result<StoredResult, StoreError> {
+        let encoded = codec::encode(value);
+        if encoded.len() <= StoredResult::MAX_INLINE {
+            return Ok(StoredResult::Inline(encoded));
+        }
+        let parts: Vec<Bytes> = (0..encoded.len())
+            .step_by(Parts::MAX_SIZE)
+            .map(|start| encoded.slice(start..encoded.len().min(start + Parts::MAX_SIZE)))
+            .collect();
+        let pointer = Parts {
+            count: u32::try_from(parts.len()).map_err(|error| StoreError::Refused(error.into()))?,
+            length: encoded.len() as u64,
+            sha256: Sha256::digest(&encoded).into(),
+        };
+        self.store.put_parts(key, owner, &parts, expires_at, within).await?;
+        Ok(StoredResult::Parts(pointer))
+    }
+
     /// Reads a stored result. Writes nothing.
     pub(super) async fn replay(&self, record: Record, within: Duration) -> Result<Replay, ClaimError> {
-        let failed = record.status == Status::Failed;
-        let encoded = match record.result {
-            None => return Ok(Replay { body: None, failed }),
-            Some(StoredResult::Inline(encoded)) => encoded,
-            Some(StoredResult::Parts(parts)) => self.gather(&record.key, record.owner, parts, within).await?,
+        let failed = record.status != Status::Completed;
+        let body = match &record.result {
+            None => None,
+            Some(result) => Some(self.decoded(&record.key, record.owner, result, within).await?),
         };
-        Ok(Replay { body: Some(codec::decode(&encoded)?), failed })
+        Ok(Replay { body, failed })
+    }
+
+    /// Reads a stored value. Writes nothing.
+    pub(super) async fn decoded(
+        &self,
+        key: &RecordKey,
+        owner: OwnerToken,
+        value: &StoredResult,
+        within: Duration,
+    ) -> Result<Bytes, ClaimError> {
+        let encoded = match value {
+            StoredResult::Inline(encoded) => encoded.clone(),
+            StoredResult::Parts(parts) => self.gather(key, owner, *parts, within).await?,
+        };
+        Ok(codec::decode(&encoded)?)
     }
 
     async fn gather(
         &self,
-        key: &crate::RecordKey,
+        key: &RecordKey,
         owner: OwnerToken,
         parts: Parts,
         within: Duration,

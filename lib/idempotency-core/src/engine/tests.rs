@@ -18,9 +18,9 @@ use bytes::Bytes;
 
 use super::*;
 use crate::{
-    Abandoned, Claim, Clock, EpochSeconds, Fingerprint, IdempotencyKey, Inserted, MemoryStore, Namespace, OnAbandoned,
-    Operation, OwnerToken, Policy, Record, RecordKey, Replaced, Scope, Status, Store, StoreError, StoredResult,
-    TokenError, TokenSource, Version, Window,
+    Abandoned, Claim, Clock, Committed, Effect, EpochSeconds, ExecutionId, Fingerprint, IdempotencyKey, Inserted,
+    MemoryStore, Namespace, OnAbandoned, Operation, OwnerToken, Policy, Record, RecordKey, Replaced, Row, RowInserted,
+    Scope, Status, Store, StoreError, StoredResult, TokenError, TokenSource, Version, Window, Write,
 };
 
 /// What happens to one call.
@@ -85,6 +85,27 @@ impl Store for Faulty {
             return Err(StoreError::Unknown("late".into()));
         }
         self.call("get", || self.inner.get(key, within)).await
+    }
+
+    async fn commit(
+        &self,
+        write: Option<&Write>,
+        effects: &[Effect],
+        within: Duration,
+    ) -> Result<Committed, StoreError> {
+        self.call("commit", || self.inner.commit(write, effects, within)).await
+    }
+
+    async fn insert_row(&self, row: &Row, within: Duration) -> Result<RowInserted, StoreError> {
+        self.call("insert row", || self.inner.insert_row(row, within)).await
+    }
+
+    async fn put_row(&self, row: &Row, within: Duration) -> Result<(), StoreError> {
+        self.call("put row", || self.inner.put_row(row, within)).await
+    }
+
+    async fn rows(&self, key: &RecordKey, execution: ExecutionId, within: Duration) -> Result<Vec<Row>, StoreError> {
+        self.call("rows", || self.inner.rows(key, execution, within)).await
     }
 
     async fn put_parts(

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use super::{Engine, Request};
-use crate::{Attempt, AttemptNumber, Epoch, IdempotencyKey, OwnerToken, TokenError};
+use crate::{Attempt, AttemptNumber, Epoch, IdempotencyKey, OwnerToken, Policy, TokenError, attempt::Effects};
 
 impl<S> Engine<S> {
     /// What a handler sees of a request that runs without a claim, because protection is switched off. It proves nothing: other
-    /// attempts at the same key may run at the same time. Makes no request.
-    pub fn unprotected_attempt(&self, request: &Request) -> Attempt {
+    /// attempts at the same key may run at the same time. Its steps are made and not stored; what it stages is written by
+    /// [`apply`](Self::apply). Makes no request.
+    pub fn unprotected_attempt(&self, request: &Request, policy: &Policy) -> Attempt {
         Attempt {
+            namespace: request.namespace.clone(),
             operation: request.operation.clone(),
             scope: request.scope.clone(),
             key: request.key.clone(),
@@ -18,6 +20,7 @@ impl<S> Engine<S> {
             number: AttemptNumber::FIRST,
             deadline: request.deadline,
             clock: Arc::clone(&self.clock),
+            effects: Arc::new(Effects::unprotected(policy.atomic(false))),
         }
     }
 

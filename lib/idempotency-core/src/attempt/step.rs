@@ -1,0 +1,141 @@
+//! Steps: calls whose outputs later attempts read instead of making them again.
+
+use std::future::Future;
+
+use serde::{Serialize, de::DeserializeOwned};
+
+use super::{
+    Attempt, StepError,
+    desk::{Kept, NewRow},
+    effects::DoneStep,
+    value::{from_json, short_type_name, to_json},
+};
+use crate::{IdempotencyKey, RowKind};
+
+impl Attempt {
+    /// Makes a call whose output is stored, so that an attempt which follows a lost or released one reads it instead of calling
+    /// again. `call` gets the step's own key, [`step_key`](Self::step_key), to pass on; only if an attempt is lost between call and
+    /// row is the call made again, with the same key.
+    ///
+    /// A step has its place in the handler's order from the moment that this is called; the future may then run beside others. The
+    /// order of steps and the type of each output stay the same on every attempt, or the step is refused; a call that fails leaves
+    /// nothing. The output has any size, and comes back as it was stored: what serde leaves out is missing. On the first attempt a step
+    /// costs one write, and no read.
+    ///
+    /// Dropping the future may leave the call made and its output not stored.
+    ///
+    /// ```
+    /// # use idempotency_core::{Attempt, IdempotencyKey, StepError};
+    /// # type Error = Box<dyn std::error::Error + Send + Sync>;
+    /// # async fn charge(_: &IdempotencyKey) -> Result<String, Error> { Ok("t-1".into()) }
+    /// # async fn ship(_: &str, _: &IdempotencyKey) -> Result<u32, Error> { Ok(7) }
+    /// async fn order(attempt: Attempt) -> Result<u32, Error> {
+    ///     let transaction = attempt.step("charge-card", async |key| charge(&key).await).await?;
+    ///     attempt.step("ship", async |key| ship(&transaction, &key).await).await
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The call's own, or a [`StepError`].
+    pub fn step<T, E, F>(
+        &self,
+        name: &str,
+        call: impl FnOnce(IdempotencyKey) -> F,
+    ) -> impl Future<Output = Result<T, E>>
+    where
+        T: Serialize + DeserializeOwned,
+        E: From<StepError>,
+        F: Future<Output = Result<T, E>>,
+    {
+        self.any_step(name, false, call)
+    }
+
+    /// As [`step`](Self::step), for a call that the operation's `undo` takes back when the operation fails for good. Steps are undone
+    /// in reverse, each with its stored output.
+    ///
+    /// Dropping the future is what it is there.
+    ///
+    /// # Errors
+    ///
+    /// The call's own, or a [`StepError`]; [`StepError::NoUndo`] before the call is made when the operation has no `undo`.
+    pub fn step_with_undo<T, E, F>(
+        &self,
+        name: &str,
+        call: impl FnOnce(IdempotencyKey) -> F,
+    ) -> impl Future<Output = Result<T, E>>
+    where
+        T: Serialize + DeserializeOwned,
+        E: From<StepError>,
+        F: Future<Output = Result<T, E>>,
+    {
+        self.any_step(name, true, call)
+    }
+
+    fn any_step<T, E, F>(
+        &self,
+        name: &str,
+        has_undo: bool,
+        call: impl FnOnce(IdempotencyKey) -> F,
+    ) -> impl Future<Output = Result<T, E>>
+    where
+        T: Serialize + DeserializeOwned,
+        E: From<StepError>,
+        F: Future<Output = Result<T, E>>,
+    {
+        let (attempt, name) = (self.clone(), name.to_owned());
+        // Before anything is awaited: steps that are joined have their places in the order of the code.
+        let place = attempt.effects.steps().place(&name);
+        async move {
+            let ordinal = attempt.begin_step(&name, place, has_undo)?;
+            if let Some(done) = attempt.effects.earlier(&attempt).await?.step(&name, ordinal)?.cloned() {
+                let value = from_json(&name, &done.type_name, &done.value)?;
+                attempt.effects.steps().done(done);
+                return Ok(value);
+            }
+            let value = call(attempt.named_key(&name)).await?;
+            let json = to_json(&name, &value)?;
+            drop(value);
+            let step = DoneStep { ordinal, name, type_name: short_type_name::<T>(), value: json.into(), has_undo };
+            Ok(attempt.keep_step(step).await?)
+        }
+    }
+
+    fn begin_step(&self, name: &str, place: Result<u32, StepError>, has_undo: bool) -> Result<u32, StepError> {
+        self.effects.may_begin(name)?;
+        if has_undo && !self.effects.policy.undoes() {
+            return Err(StepError::NoUndo { name: name.to_owned() });
+        }
+        place
+    }
+
+    async fn keep_step<T: DeserializeOwned>(&self, mut step: DoneStep) -> Result<T, StepError> {
+        let kind = RowKind::Step { ordinal: step.ordinal, has_undo: step.has_undo };
+        if let Some(desk) = &self.effects.desk {
+            let row = self.new_row(kind, &step.name, &step.type_name);
+            // Another attempt that is as far, after a takeover that this one has not noticed: what was stored first counts.
+            if let Kept::Other(other, value) = desk.keep(row, Some(&step.value), self.deadline).await? {
+                (step.type_name, step.value) = (other.type_name, value);
+            }
+        }
+        let value = from_json(&step.name, &step.type_name, &step.value)?;
+        self.effects.steps().done(step);
+        Ok(value)
+    }
+
+    pub(super) fn new_row(&self, kind: RowKind, name: &str, type_name: &str) -> NewRow {
+        NewRow {
+            key: self.record_key.clone(),
+            execution: self.effects.execution,
+            kind,
+            name: name.to_owned(),
+            type_name: type_name.to_owned(),
+            expires_at: self.effects.rows_expire_at(),
+        }
+    }
+
+    /// The key of a call below this operation: [`step_key`](Self::step_key) as a key.
+    pub(super) fn named_key(&self, name: &str) -> IdempotencyKey {
+        IdempotencyKey::from_hash(self.step_key(name))
+    }
+}

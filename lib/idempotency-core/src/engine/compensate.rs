@@ -1,0 +1,163 @@
+//! Undoing what the steps of an operation did that failed for good.
+
+use std::{error::Error, future::Future};
+
+use super::{Completion, Engine, Outcome, Replay};
+use crate::{Attempt, Claim, Record, Status, Store, Undo, Undone, Window, attempt::DoneStep};
+
+/// What became of an operation that failed for good and had done something before.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Compensated {
+    /// All of it is undone, and the failure is stored. `failure` is what it says.
+    Failed {
+        /// How the claim ended.
+        completion: Completion,
+        /// The failure, as it is stored; `None` where it is not known here whether it could be.
+        failure: Option<Replay>,
+    },
+    /// Something could not be undone now. The next request with the same key goes on with it.
+    Later,
+    /// Something could not be undone. An operator must act.
+    Stuck,
+    /// Another attempt has taken the key over.
+    Ended(Completion),
+}
+
+/// How the undoing of steps ended.
+enum Undoing {
+    Done,
+    Later,
+    Failed,
+}
+
+impl<S: Store> Engine<S> {
+    /// Ends a claim whose operation failed for good, and undoes its steps that have an undo, the last one first.
+    ///
+    /// That it is being undone is stored before anything is, with the failure; each step that was undone is stored too. So an attempt
+    /// that is lost in between is followed by one that goes on. Without such a step this is [`fail`](Self::fail).
+    ///
+    /// Dropping the future leaves the rest to the next request after the lease is over.
+    pub async fn compensate<F>(&self, claim: Claim, outcome: Outcome, undo: impl Fn(Undo) -> F) -> Compensated
+    where
+        F: Future<Output = Result<Undone, Box<dyn Error + Send + Sync>>>,
+    {
+        let steps = match claim.attempt().effects.to_undo(claim.attempt()).await {
+            Ok(steps) => steps,
+            // Nothing is decided: the attempt counts as abandoned, and the next one reads its steps again.
+            Err(error) => {
+                tracing::error!(record = %claim.record().key, error = &error as &dyn Error, "the steps to be undone could not be read");
+                return Compensated::Later;
+            }
+        };
+        if steps.is_empty() {
+            let completion = self.fail(claim, outcome).await;
+            return Compensated::Failed { completion, failure: None };
+        }
+        claim.attempt().effects.staged().take();
+        let within = self.pauses_until_completion(claim.attempt().deadline).left() / 2;
+        let result = self.prepare(claim.record(), &outcome, within).await;
+        let compensating = Record { status: Status::Compensating, result, ..claim.record().clone() };
+        let claim = match self.write_over(claim, compensating).await {
+            Ok(claim) => claim,
+            Err(Completion::Unconfirmed | Completion::Uncommitted) => return Compensated::Later,
+            Err(completion) => return Compensated::Ended(completion),
+        };
+        self.undo_all(claim, steps, undo).await
+    }
+
+    /// Goes on undoing what a lost attempt had begun to undo, and ends the claim.
+    ///
+    /// Dropping the future leaves the rest to the next request after the lease is over.
+    pub async fn resume_compensation<F>(&self, claim: Claim, undo: impl Fn(Undo) -> F) -> Compensated
+    where
+        F: Future<Output = Result<Undone, Box<dyn Error + Send + Sync>>>,
+    {
+        match claim.attempt().effects.to_undo(claim.attempt()).await {
+            Ok(steps) => self.undo_all(claim, steps, undo).await,
+            Err(error) => {
+                tracing::error!(record = %claim.record().key, error = &error as &dyn Error, "the steps to be undone could not be read");
+                self.leave(claim).await;
+                Compensated::Later
+            }
+        }
+    }
+
+    /// Undoes the steps of an attempt without a claim, the last one first, and stores nothing.
+    ///
+    /// Dropping the future leaves the rest as it is: nothing protects such an attempt.
+    pub async fn undo_unprotected<F>(&self, attempt: &Attempt, undo: impl Fn(Undo) -> F)
+    where
+        F: Future<Output = Result<Undone, Box<dyn Error + Send + Sync>>>,
+    {
+        let steps = attempt.effects.to_undo(attempt).await.unwrap_or_default();
+        let _ = self.undo_steps(attempt, steps, undo).await;
+    }
+
+    async fn undo_all<F>(&self, claim: Claim, steps: Vec<DoneStep>, undo: impl Fn(Undo) -> F) -> Compensated
+    where
+        F: Future<Output = Result<Undone, Box<dyn Error + Send + Sync>>>,
+    {
+        match self.undo_steps(claim.attempt(), steps, undo).await {
+            Undoing::Done => {
+                let within = self.timeouts.for_call(claim.attempt().deadline, self.now());
+                let failure = self.replay(claim.record().clone(), within).await.ok();
+                let completion = Box::pin(self.end(claim, Status::Failed, None)).await;
+                Compensated::Failed { completion, failure }
+            }
+            Undoing::Later => {
+                self.leave(claim).await;
+                Compensated::Later
+            }
+            Undoing::Failed => {
+                // What an operator must see does not expire with the window.
+                let expires_at = (self.now() + Window::MAX_STORAGE_TTL).ceil_seconds();
+                let stuck = Record { status: Status::Stuck, expires_at, ..claim.record().clone() };
+                tracing::error!(record = %stuck.key, operation = %claim.attempt().operation(), "CompensationStuck: an operator must act");
+                match self.write_over(claim, stuck).await {
+                    Ok(_) => Compensated::Stuck,
+                    Err(Completion::Unconfirmed | Completion::Uncommitted) => Compensated::Later,
+                    Err(completion) => Compensated::Ended(completion),
+                }
+            }
+        }
+    }
+
+    async fn undo_steps<F>(&self, attempt: &Attempt, steps: Vec<DoneStep>, undo: impl Fn(Undo) -> F) -> Undoing
+    where
+        F: Future<Output = Result<Undone, Box<dyn Error + Send + Sync>>>,
+    {
+        for step in steps {
+            let name = step.name.clone();
+            match undo(Undo::new(attempt.clone(), step)).await {
+                Ok(Undone::Done) => {}
+                Ok(Undone::Later) => return Undoing::Later,
+                Err(error) => {
+                    let error = error.as_ref() as &dyn Error;
+                    tracing::error!(operation = %attempt.operation, step = name, error, "a step could not be undone");
+                    return Undoing::Failed;
+                }
+            }
+            if let Err(error) = attempt.keep_undone(&name).await {
+                tracing::error!(operation = %attempt.operation, step = name, error = &error as &dyn Error, "a step was undone, which could not be stored");
+                return Undoing::Later;
+            }
+        }
+        Undoing::Done
+    }
+
+    /// Writes another record over the claim's own.
+    async fn write_over(&self, claim: Claim, record: Record) -> Result<Claim, Completion> {
+        let next = record.clone();
+        match Box::pin(self.end_as(&claim, record)).await {
+            Completion::Stored => Ok(claim.wrote(next)),
+            completion => Err(completion),
+        }
+    }
+
+    /// Ends the lease of a claim that is to be gone on with, if the store answers; else its time ends it.
+    async fn leave(&self, claim: Claim) {
+        let left = claim.record().left(self.now());
+        let _ = Box::pin(self.end_as(&claim, left)).await;
+    }
+}

@@ -1,0 +1,155 @@
+//! A record and its effects in one transaction.
+
+use std::collections::HashMap;
+
+use aws_sdk_dynamodb::{
+    config::http::HttpResponse,
+    error::{BuildError, SdkError},
+    operation::transact_write_items::TransactWriteItemsError,
+    types::{
+        AttributeValue, CancellationReason, ConditionCheck, Delete, Put, ReturnValuesOnConditionCheckFailure::AllOld,
+        TransactWriteItem, Update,
+    },
+};
+use idempotency_core::{Committed, Effect, Item, StoreError, TableWrite, TableWriteKind, Write};
+
+use crate::{
+    error::{THROTTLED, classify},
+    item::{item_from_record, record_from_item},
+    put_condition::PutCondition,
+};
+
+/// The actions of a transaction: the record first, then the effects in their order.
+pub(crate) fn actions(
+    table: &str,
+    write: Option<&Write>,
+    effects: &[Effect],
+) -> Result<Vec<TransactWriteItem>, BuildError> {
+    let record = write.map(|write| record_action(table, write));
+    record.into_iter().chain(effects.iter().map(effect_action)).collect()
+}
+
+fn record_action(table: &str, write: &Write) -> Result<TransactWriteItem, BuildError> {
+    let condition = PutCondition::of(write);
+    let put = Put::builder()
+        .table_name(table)
+        .set_item(Some(item_from_record(write.record())))
+        .condition_expression(condition.expression)
+        .set_expression_attribute_names(Some(condition.names))
+        .set_expression_attribute_values(condition.values)
+        .return_values_on_condition_check_failure(AllOld)
+        .build()?;
+    Ok(TransactWriteItem::builder().put(put).build())
+}
+
+fn effect_action(effect: &Effect) -> Result<TransactWriteItem, BuildError> {
+    match effect {
+        Effect::Table(write) => table_action(write),
+        // `Effect` grows with this crate.
+        _ => Err(BuildError::other("an effect that this version does not know")),
+    }
+}
+
+fn table_action(write: &TableWrite) -> Result<TransactWriteItem, BuildError> {
+    let action = TransactWriteItem::builder();
+    let (names, values) = (names(write), values(write));
+    let condition = write.condition().map(ToOwned::to_owned);
+    Ok(match write.kind() {
+        TableWriteKind::Put(item) => {
+            let put = Put::builder()
+                .table_name(write.table())
+                .set_item(Some(sdk_item(item)))
+                .set_condition_expression(condition)
+                .set_expression_attribute_names(names)
+                .set_expression_attribute_values(values)
+                .return_values_on_condition_check_failure(AllOld);
+            action.put(put.build()?)
+        }
+        TableWriteKind::Update { key, expression } => {
+            let update = Update::builder()
+                .table_name(write.table())
+                .set_key(Some(sdk_item(key)))
+                .update_expression(expression)
+                .set_condition_expression(condition)
+                .set_expression_attribute_names(names)
+                .set_expression_attribute_values(values)
+                .return_values_on_condition_check_failure(AllOld);
+            action.update(update.build()?)
+        }
+        TableWriteKind::Delete(key) => {
+            let delete = Delete::builder()
+                .table_name(write.table())
+                .set_key(Some(sdk_item(key)))
+                .set_condition_expression(condition)
+                .set_expression_attribute_names(names)
+                .set_expression_attribute_values(values)
+                .return_values_on_condition_check_failure(AllOld);
+            action.delete(delete.build()?)
+        }
+        TableWriteKind::Check(key) => {
+            let check = ConditionCheck::builder()
+                .table_name(write.table())
+                .set_key(Some(sdk_item(key)))
+                .set_condition_expression(condition)
+                .set_expression_attribute_names(names)
+                .set_expression_attribute_values(values)
+                .return_values_on_condition_check_failure(AllOld);
+            action.condition_check(check.build()?)
+        }
+    }
+    .build())
+}
+
+fn names(write: &TableWrite) -> Option<HashMap<String, String>> {
+    // An empty map is refused.
+    (!write.names().is_empty()).then(|| write.names().clone())
+}
+
+fn values(write: &TableWrite) -> Option<HashMap<String, AttributeValue>> {
+    let values = write.values().iter().map(|(name, value)| (name.clone(), value.clone().into()));
+    (!write.values().is_empty()).then(|| values.collect())
+}
+
+fn sdk_item(item: &Item) -> HashMap<String, AttributeValue> {
+    item.clone().into()
+}
+
+/// What it means that a transaction did not commit.
+///
+/// A cancelled transaction names a reason for each of its actions, in their order (`TransactionCanceledException`, Amazon DynamoDB API
+/// Reference). The record's condition counts before all others: if it failed, whatever else was in the way does not matter.
+pub(crate) fn explain(
+    error: SdkError<TransactWriteItemsError, HttpResponse>,
+    has_record: bool,
+) -> Result<Committed, StoreError> {
+    let reasons = match error.as_service_error() {
+        Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => cancelled.cancellation_reasons(),
+        // The same request, sent before, is at work.
+        Some(TransactWriteItemsError::TransactionInProgressException(_)) => {
+            return Err(StoreError::Throttled(error.into()));
+        }
+        _ => return Err(classify(error)),
+    };
+    let failed = |reason: &&CancellationReason| reason.code() == Some("ConditionalCheckFailed");
+    let (record, effects) = if has_record { reasons.split_at(reasons.len().min(1)) } else { reasons.split_at(0) };
+    if let Some(reason) = record.first().filter(failed) {
+        let old = reason.item().map(record_from_item).transpose()?;
+        return Ok(Committed::Refused(old));
+    }
+    if let Some((index, reason)) = effects.iter().enumerate().find(|(_, reason)| failed(reason)) {
+        let item = reason.item().cloned().map(Item::from);
+        return Ok(Committed::EffectRefused { index, item });
+    }
+    let codes = || reasons.iter().filter_map(CancellationReason::code).filter(|code| *code != "None");
+    match codes().next() {
+        Some(_) if codes().all(is_transient) => Err(StoreError::Throttled(error.into())),
+        Some(_) => Err(StoreError::Refused(error.into())),
+        None => Err(StoreError::Unknown(error.into())),
+    }
+}
+
+/// Reasons that are over a moment later: another transaction, or too many requests.
+fn is_transient(code: &str) -> bool {
+    matches!(code, "TransactionConflict" | "ProvisionedThroughputExceeded" | "ThrottlingError")
+        || THROTTLED.contains(&code)
+}
