@@ -30,9 +30,11 @@ mod client;
 mod deadline;
 mod error;
 mod item;
+mod outbox_item;
 mod statement;
 mod store;
 
 pub use client::{client_from_env, retries, sdk_config_from_env, timeouts};
 pub use item::{attribute, record_from_item};
+pub use outbox_item::{outbox_attribute, outbox_entry_from_item};
 pub use store::DynamoDbStore;
