@@ -1,6 +1,6 @@
 //! What an attempt has staged, to commit with its end.
 
-use crate::{StageError, TableWrite};
+use crate::{OutboxEntry, StageError, TableWrite};
 
 /// A write that commits with the record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -8,6 +8,8 @@ use crate::{StageError, TableWrite};
 pub enum Effect {
     /// A write of the user's own.
     Table(TableWrite),
+    /// An event, to be sent by the relay once it has committed.
+    Event(OutboxEntry),
 }
 
 impl Effect {
@@ -15,6 +17,7 @@ impl Effect {
     pub fn label(&self) -> &str {
         match self {
             Self::Table(write) => write.label(),
+            Self::Event(entry) => entry.id.as_str(),
         }
     }
 
@@ -22,12 +25,14 @@ impl Effect {
     fn table(&self) -> Option<&str> {
         match self {
             Self::Table(write) => Some(write.table()),
+            Self::Event(_) => None,
         }
     }
 
     fn size(&self) -> usize {
         match self {
             Self::Table(write) => write.size(),
+            Self::Event(entry) => entry.size(),
         }
     }
 }
@@ -59,6 +64,11 @@ impl Staged {
         self.size = total;
         self.effects.push(effect);
         Ok(())
+    }
+
+    /// How many events are staged.
+    pub(crate) fn events(&self) -> usize {
+        self.effects.iter().filter(|effect| matches!(effect, Effect::Event(_))).count()
     }
 
     /// Takes all of it. Nothing can be staged any more.

@@ -34,6 +34,7 @@ mod client;
 mod deadline;
 mod error;
 mod item;
+mod outbox_item;
 mod put_condition;
 mod row_item;
 mod statement;
@@ -42,4 +43,5 @@ mod transaction;
 
 pub use client::{client_from_env, retries, sdk_config_from_env, timeouts};
 pub use item::{attribute, record_from_item};
+pub use outbox_item::{outbox_attribute, outbox_entry_from_item};
 pub use store::DynamoDbStore;

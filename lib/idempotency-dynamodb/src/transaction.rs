@@ -16,6 +16,7 @@ use idempotency_core::{Committed, Effect, Item, StoreError, TableWrite, TableWri
 use crate::{
     error::{THROTTLED, classify},
     item::{item_from_record, record_from_item},
+    outbox_item::item_from_outbox_entry,
     put_condition::PutCondition,
 };
 
@@ -26,7 +27,7 @@ pub(crate) fn actions(
     effects: &[Effect],
 ) -> Result<Vec<TransactWriteItem>, BuildError> {
     let record = write.map(|write| record_action(table, write));
-    record.into_iter().chain(effects.iter().map(effect_action)).collect()
+    record.into_iter().chain(effects.iter().map(|effect| effect_action(table, effect))).collect()
 }
 
 fn record_action(table: &str, write: &Write) -> Result<TransactWriteItem, BuildError> {
@@ -42,9 +43,13 @@ fn record_action(table: &str, write: &Write) -> Result<TransactWriteItem, BuildE
     Ok(TransactWriteItem::builder().put(put).build())
 }
 
-fn effect_action(effect: &Effect) -> Result<TransactWriteItem, BuildError> {
+fn effect_action(table: &str, effect: &Effect) -> Result<TransactWriteItem, BuildError> {
     match effect {
         Effect::Table(write) => table_action(write),
+        Effect::Event(entry) => {
+            let put = Put::builder().table_name(table).set_item(Some(item_from_outbox_entry(entry))).build()?;
+            Ok(TransactWriteItem::builder().put(put).build())
+        }
         // `Effect` grows with this crate.
         _ => Err(BuildError::other("an effect that this version does not know")),
     }

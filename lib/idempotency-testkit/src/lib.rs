@@ -7,6 +7,7 @@
 //! | [`lambda`] | Lambda: real function binaries as processes, which can be killed, frozen and outlived; asynchronous invocation |
 //! | [`http_front`] | an HTTP or REST API, a load balancer or a function URL in front of a function |
 //! | [`sqs`] | SQS, and the event source mapping that invokes a function with what is in a queue |
+//! | [`streams`] | the event source mapping that invokes a function with what happens in a table |
 //! | [`eventbridge`] | an EventBridge bus, with rules that hand events to functions and queues |
 //! | [`payment_provider`] | a payment provider with Stripe's idempotency contract, and its ledger |
 //! | `store_conformance` | (feature `store-conformance`) nothing: it checks a store against its contract |
@@ -83,6 +84,7 @@ pub mod payment_provider;
 pub mod sqs;
 #[cfg(feature = "store-conformance")]
 pub mod store_conformance;
+pub mod streams;
 
 pub use eventually::{NotInTime, eventually};
 pub use faulty_table::{FaultyTable, FaultyTableError};

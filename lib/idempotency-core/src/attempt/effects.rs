@@ -19,11 +19,12 @@ const LONGER_SECONDS: i64 = 24 * 3600;
 pub(crate) struct Effects {
     /// The way to the store; `None` for an attempt that nothing protects.
     pub(super) desk: Option<Arc<dyn Desk>>,
-    pub(super) execution: ExecutionId,
+    pub(crate) execution: ExecutionId,
     pub(super) policy: Policy,
     is_first: bool,
     lease_until: EpochMillis,
-    record_expires_at: EpochSeconds,
+    /// `None` where there is no record.
+    record_expires_at: Option<EpochSeconds>,
     staged: Mutex<Staged>,
     steps: Mutex<Steps>,
     earlier: OnceCell<Earlier>,
@@ -65,7 +66,7 @@ impl Effects {
             policy: *policy,
             is_first: record.attempt == AttemptNumber::FIRST,
             lease_until: record.lease_until,
-            record_expires_at: record.expires_at,
+            record_expires_at: Some(record.expires_at),
             staged: Mutex::default(),
             steps: Mutex::default(),
             earlier: OnceCell::new(),
@@ -73,14 +74,14 @@ impl Effects {
     }
 
     /// Of an attempt that nothing protects.
-    pub(crate) fn unprotected(policy: Policy) -> Self {
+    pub(crate) fn unprotected(policy: Policy, execution: ExecutionId) -> Self {
         Self {
             desk: None,
-            execution: ExecutionId::from_bytes([0; 16]),
+            execution,
             policy,
             is_first: true,
             lease_until: EpochMillis::new(i64::MAX),
-            record_expires_at: EpochSeconds::new(0),
+            record_expires_at: None,
             staged: Mutex::default(),
             steps: Mutex::default(),
             earlier: OnceCell::new(),
@@ -97,8 +98,13 @@ impl Effects {
     }
 
     /// Until when this attempt's rows are kept.
-    pub(super) fn rows_expire_at(&self) -> EpochSeconds {
-        EpochSeconds::new(self.record_expires_at.get().saturating_add(LONGER_SECONDS))
+    pub(super) fn rows_expire_at(&self, now: EpochMillis) -> EpochSeconds {
+        EpochSeconds::new(self.events_expire_at(now).get().saturating_add(LONGER_SECONDS))
+    }
+
+    /// Until when this attempt's events are kept, sent or not: as long as its record.
+    pub(super) fn events_expire_at(&self, now: EpochMillis) -> EpochSeconds {
+        self.record_expires_at.unwrap_or_else(|| (now + self.policy.window().storage_ttl()).ceil_seconds())
     }
 
     /// Whether a call may be begun: not in an atomic operation, and not when another attempt may be at work.
@@ -120,7 +126,8 @@ impl Effects {
     pub(super) async fn earlier(&self, attempt: &super::Attempt) -> Result<&Earlier, StepError> {
         let read = || async {
             let Some(desk) = self.desk.as_ref().filter(|_| !self.is_first) else { return Ok(Earlier::default()) };
-            let rows = desk.rows(&attempt.record_key, self.execution, self.record_expires_at, attempt.deadline).await?;
+            let expires_at = self.events_expire_at(desk.now());
+            let rows = desk.rows(&attempt.record_key, self.execution, expires_at, attempt.deadline).await?;
             let mut earlier = Earlier::default();
             for (row, value) in rows {
                 match row.kind {

@@ -21,8 +21,8 @@ pub use self::{
     undo::{Undo, Undone},
 };
 use crate::{
-    AttemptNumber, Clock, Effect, Epoch, EpochMillis, IdempotencyKey, Namespace, Operation, RecordKey, Scope,
-    StageError, TableWrite,
+    AttemptNumber, Clock, Effect, Epoch, EpochMillis, Event, EventId, IdempotencyKey, Namespace, Operation,
+    OutboxEntry, RecordKey, Scope, StageError, TableWrite,
 };
 
 /// What a handler sees of its claim: the key to pass on, which attempt this is, and how much time is left; and the ways to make more
@@ -31,6 +31,7 @@ use crate::{
 /// | for | use |
 /// |---|---|
 /// | writes to DynamoDB | [`stage`](Self::stage): they commit with the operation's result |
+/// | an event that tells of the effect | [`publish`](Self::publish): it commits with the result, and a relay sends it |
 /// | a call among several | [`step`](Self::step): later attempts read its output |
 /// | a call to be taken back when the operation fails | [`step_with_undo`](Self::step_with_undo) |
 /// | a call that gives something else each time | [`memo`](Self::memo): later attempts get what it gave first |
@@ -105,6 +106,33 @@ impl Attempt {
     /// ```
     pub fn stage(&self, write: TableWrite) -> Result<(), StageError> {
         self.effects.staged().stage(Effect::Table(write))
+    }
+
+    /// Publishes an event once the operation has taken effect: its entry commits with the operation's result as what is
+    /// [staged](Self::stage) does, and the relay (`functions/outbox-relay`) sends it, at least once, under the id given back. Makes no
+    /// request.
+    ///
+    /// # Errors
+    ///
+    /// As for [`stage`](Self::stage).
+    ///
+    /// ```
+    /// # use idempotency_core::{Attempt, Event};
+    /// # use serde_json::json;
+    /// fn ordered(attempt: &Attempt) -> Result<(), Box<dyn std::error::Error>> {
+    ///     attempt.publish(Event::eventbridge("com.example.orders", "OrderPlaced", &json!({ "order": 42 }))?)?;
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn publish(&self, event: Event) -> Result<EventId, StageError> {
+        let now = self.clock.now();
+        let expires_at = self.effects.events_expire_at(now);
+        let mut staged = self.effects.staged();
+        let ordinal = u32::try_from(staged.events()).map_err(|_| StageError::TooMany)?;
+        let entry = OutboxEntry::new(&self.record_key, self.effects.execution, ordinal, event, now, expires_at);
+        let id = entry.id.clone();
+        staged.stage(Effect::Event(entry))?;
+        Ok(id)
     }
 
     /// How much time is left before the platform ends this attempt; zero when it should have ended.

@@ -130,7 +130,7 @@ impl Attempt {
             kind,
             name: name.to_owned(),
             type_name: type_name.to_owned(),
-            expires_at: self.effects.rows_expire_at(),
+            expires_at: self.effects.rows_expire_at(self.clock.now()),
         }
     }
 

@@ -3,14 +3,22 @@
 use std::sync::Arc;
 
 use super::{Engine, Request};
-use crate::{Attempt, AttemptNumber, Epoch, IdempotencyKey, OwnerToken, Policy, TokenError, attempt::Effects};
+use crate::{
+    Attempt, AttemptNumber, Epoch, ExecutionId, IdempotencyKey, OwnerToken, Policy, TokenError, attempt::Effects,
+};
 
 impl<S> Engine<S> {
     /// What a handler sees of a request that runs without a claim, because protection is switched off. It proves nothing: other
     /// attempts at the same key may run at the same time. Its steps are made and not stored; what it stages is written by
     /// [`apply`](Self::apply). Makes no request.
-    pub fn unprotected_attempt(&self, request: &Request, policy: &Policy) -> Attempt {
-        Attempt {
+    ///
+    /// # Errors
+    ///
+    /// When there is no randomness.
+    pub fn unprotected_attempt(&self, request: &Request, policy: &Policy) -> Result<Attempt, TokenError> {
+        // Events that it publishes have ids of its own.
+        let execution = ExecutionId::from_bytes(self.tokens.draw()?);
+        Ok(Attempt {
             namespace: request.namespace.clone(),
             operation: request.operation.clone(),
             scope: request.scope.clone(),
@@ -20,8 +28,8 @@ impl<S> Engine<S> {
             number: AttemptNumber::FIRST,
             deadline: request.deadline,
             clock: Arc::clone(&self.clock),
-            effects: Arc::new(Effects::unprotected(policy.atomic(false))),
-        }
+            effects: Arc::new(Effects::unprotected(policy.atomic(false), execution)),
+        })
     }
 
     /// A key that no request has, for one that runs unprotected and brings none: nothing that it is passed on to will take two

@@ -78,6 +78,9 @@ async fn handle(event: LambdaEvent<Value>) -> Result<Value, Error> {
 /// A batch of a queue: each message's body says what becomes of it. Standard output has a line per message.
 async fn batch(records: &[Value], request_id: &str) -> Result<Value, Error> {
     let mut failures = Vec::new();
+    if records.iter().any(|record| record.get("dynamodb").is_some()) {
+        return stream_batch(records).await;
+    }
     for record in records {
         let text = |name: &str| record.get(name).and_then(Value::as_str).unwrap_or_default();
         println!("record {} of {request_id}", text("messageId"));
@@ -98,6 +101,32 @@ async fn batch(records: &[Value], request_id: &str) -> Result<Value, Error> {
         }
     }
     Ok(json!({ "batchItemFailures": failures }))
+}
+
+/// A batch of a stream: the attribute `body` of each item says what becomes of its record. Standard output has a line per record, and
+/// one per batch.
+async fn stream_batch(records: &[Value]) -> Result<Value, Error> {
+    println!("batch of {}", records.len());
+    let text = |record: &Value, at: &str| record.pointer(at).and_then(Value::as_str).unwrap_or_default().to_owned();
+    for record in records {
+        let (sk, number) = (text(record, "/dynamodb/Keys/sk/S"), text(record, "/dynamodb/SequenceNumber"));
+        println!("record {sk} {}", record.get("eventName").unwrap_or_default());
+        let body: Value = serde_json::from_str(&text(record, "/dynamodb/NewImage/body/S")).unwrap_or_default();
+        match body.get("do").and_then(Value::as_str) {
+            Some("report") => return Ok(json!({ "batchItemFailures": [{ "itemIdentifier": number }] })),
+            // The file is the memory of the first attempt.
+            Some("report_once") if std::fs::File::create_new(path(&body)).is_ok() => {
+                return Ok(json!({ "batchItemFailures": [{ "itemIdentifier": number }] }));
+            }
+            Some("answer") => return Ok(body.get("answer").cloned().unwrap_or_default()),
+            Some("fail") => return Err("the handler says no".into()),
+            Some("exit") => process::exit(3),
+            Some("show") => println!("event {}", json!({ "Records": records })),
+            Some("wait_for_file") => wait_for_file(&body).await,
+            _ => {}
+        }
+    }
+    Ok(Value::Null)
 }
 
 async fn wait_for_file(event: &Value) {

@@ -3,8 +3,8 @@ use std::time::Duration;
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::error::BuildError;
 use aws_sdk_dynamodb::types::{
-    AttributeDefinition, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType, TableDescription, TableStatus,
-    TimeToLiveSpecification, TimeToLiveStatus,
+    AttributeDefinition, BillingMode, KeySchemaElement, KeyType, ScalarAttributeType, StreamSpecification,
+    StreamViewType, TableDescription, TableStatus, TimeToLiveSpecification, TimeToLiveStatus,
 };
 
 use super::DynamoDbError;
@@ -14,9 +14,9 @@ const TTL_ATTRIBUTE: &str = "expires_at";
 /// DynamoDB Local and the embedded database need milliseconds; AWS needs seconds.
 const ACTIVE_WITHIN: Duration = Duration::from_secs(30);
 
-/// Creates the toolkit's table: string keys `pk` and `sk`, on demand, TTL on `expires_at`.
+/// Creates the toolkit's table: string keys `pk` and `sk`, on demand, TTL on `expires_at`, a stream of new images.
 ///
-/// A table of that name and shape is taken as it is, so that a DynamoDB Local can be used again.
+/// A table of that name and shape is taken as it is, so that a DynamoDB Local can be used again; one without a stream gets one.
 /// Dropping the future leaves whatever DynamoDB has done by then; calling again completes it.
 ///
 /// # Errors
@@ -24,7 +24,8 @@ const ACTIVE_WITHIN: Duration = Duration::from_secs(30);
 /// [`DynamoDbError::SchemaDiffers`] when the name is taken by another kind of table, and
 /// [`DynamoDbError::Request`] when DynamoDB cannot be reached or refuses.
 pub async fn create_idempotency_table(client: &Client, name: &str) -> Result<(), DynamoDbError> {
-    create_table(client, name, "pk", Some("sk")).await?;
+    let table = create(client, name, &keys("pk", Some("sk")), Some(new_images(name)?)).await?;
+    enable_stream(client, name, &table).await?;
     enable_ttl(client, name).await
 }
 
@@ -43,9 +44,18 @@ pub async fn create_table(
     hash_key: &str,
     range_key: Option<&str>,
 ) -> Result<(), DynamoDbError> {
-    let keys = keys(hash_key, range_key);
+    create(client, name, &keys(hash_key, range_key), None).await.map(drop)
+}
+
+async fn create(
+    client: &Client,
+    name: &str,
+    keys: &[(String, KeyType)],
+    stream: Option<StreamSpecification>,
+) -> Result<TableDescription, DynamoDbError> {
     let mut request = client.create_table().table_name(name).billing_mode(BillingMode::PayPerRequest);
-    for (attribute, kind) in &keys {
+    request = request.set_stream_specification(stream);
+    for (attribute, kind) in keys {
         let (definition, element) = key_element(attribute, kind).map_err(|error| refused("create", name, error))?;
         request = request.attribute_definitions(definition).key_schema(element);
     }
@@ -54,7 +64,31 @@ pub async fn create_table(
         Err(error) => return Err(refused("create", name, error)),
     }
     let table = wait_until_active(client, name).await?;
-    check_keys(name, &keys, &table)
+    check_keys(name, keys, &table)?;
+    Ok(table)
+}
+
+fn new_images(table: &str) -> Result<StreamSpecification, DynamoDbError> {
+    let stream = StreamSpecification::builder().stream_enabled(true).stream_view_type(StreamViewType::NewImage);
+    stream.build().map_err(|error| refused("describe the stream of", table, error))
+}
+
+/// A table that was made by an earlier version has no stream.
+async fn enable_stream(client: &Client, name: &str, table: &TableDescription) -> Result<(), DynamoDbError> {
+    let stream = table.stream_specification().filter(|stream| stream.stream_enabled());
+    match stream.map(StreamSpecification::stream_view_type) {
+        Some(Some(StreamViewType::NewImage | StreamViewType::NewAndOldImages)) => Ok(()),
+        Some(other) => Err(DynamoDbError::SchemaDiffers {
+            table: name.to_owned(),
+            expected: "a stream of new images".to_owned(),
+            found: format!("a stream of {}", other.map_or("nothing", StreamViewType::as_str)),
+        }),
+        None => {
+            let update = client.update_table().table_name(name).stream_specification(new_images(name)?);
+            update.send().await.map_err(|error| refused("enable the stream of", name, error))?;
+            wait_until_active(client, name).await.map(drop)
+        }
+    }
 }
 
 fn keys(hash_key: &str, range_key: Option<&str>) -> Vec<(String, KeyType)> {

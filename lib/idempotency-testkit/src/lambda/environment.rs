@@ -36,6 +36,6 @@ pub(super) fn variables(config: &FunctionConfig, sandbox: &str, runtime_api: Soc
     set_by_host.chain(own).collect()
 }
 
-pub(super) fn function_arn(name: &str) -> String {
+pub(crate) fn function_arn(name: &str) -> String {
     format!("arn:aws:lambda:{}:{}:function:{name}", local::REGION, local::ACCOUNT_ID)
 }

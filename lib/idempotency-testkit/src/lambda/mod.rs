@@ -57,6 +57,7 @@ mod supervisor;
 
 pub use asynchronous::{AsyncConfig, AsyncCounts, AsyncInvoker, AsyncTooLarge};
 pub use config::{FunctionConfig, Logs};
+pub(crate) use environment::function_arn;
 pub use error::{FunctionError, InvokeError};
 pub use exit::Exit;
 pub use function::Function;

@@ -79,6 +79,7 @@ pub use config::{DeadLetter, QueueConfig};
 pub use counts::{Counts, Sent};
 pub use error::SqsError;
 pub use mapping::{EventSourceMapping, MappingConfig, MappingCounts, MappingError};
+pub(crate) use mapping::{Verdict, verdict};
 pub use message::Message;
 pub use queue::Queue;
 pub use receipt::Receipt;

@@ -21,6 +21,7 @@ use counts::Counters;
 pub use config::MappingConfig;
 pub use counts::MappingCounts;
 pub use error::MappingError;
+pub(crate) use verdict::{Verdict, verdict};
 
 /// Polls a queue and invokes a function with real SQS events, as Lambda does.
 ///

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// Which messages of a batch failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(crate) enum Verdict {
     /// These did; none, if it is empty.
     Failed(BTreeSet<String>),
     /// All, because the answer cannot be understood.
@@ -15,10 +15,10 @@ pub(super) enum Verdict {
 
 /// Reads the answer of a function whose mapping reports batch item failures.
 ///
-/// "Handling errors for an SQS event source in Lambda", "Success and failure conditions": an empty or null answer or list is a
+/// "Handling errors for an SQS event source in Lambda", "Success and failure conditions", and the same for streams: an empty or null answer or list is a
 /// complete success; an answer that is not JSON, an identifier that is empty, null, under another name or not in the batch, is
 /// a complete failure.
-pub(super) fn verdict(answer: &[u8], batch: &BTreeSet<&str>) -> Verdict {
+pub(crate) fn verdict(answer: &[u8], batch: &BTreeSet<&str>) -> Verdict {
     if answer.is_empty() {
         return Verdict::Failed(BTreeSet::new());
     }
