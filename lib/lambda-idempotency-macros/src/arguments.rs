@@ -1,7 +1,7 @@
 //! The macro's arguments.
 
 use proc_macro2::{Span, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::{
     Error, Expr, ExprLit, Lit, LitInt, LitStr, Result,
     parse::{Parse, ParseStream},
@@ -26,6 +26,10 @@ pub(crate) struct Arguments {
     pub(crate) on_abandoned: Option<OnAbandoned>,
     /// The function to ask about a lost attempt, where `on_abandoned` is an expression.
     pub(crate) probe: Option<TokenStream>,
+    /// There if the whole effect is what is staged; an empty list of arguments.
+    pub(crate) atomic: Option<TokenStream>,
+    /// The function that undoes steps.
+    pub(crate) undo: Option<TokenStream>,
     /// An expression of type `Window`.
     pub(crate) window: Option<TokenStream>,
     /// An expression of type `[JsonPointer; N]`.
@@ -73,6 +77,17 @@ impl Collected {
             }
             _ => {}
         }
+        if let Some(atomic) = self.atomic {
+            for (value, why) in [
+                (self.on_abandoned.as_ref().or(self.probe.as_ref()), diagnostics::ATOMIC_IS_NEVER_ABANDONED),
+                (self.undo.as_ref(), diagnostics::ATOMIC_HAS_NO_STEPS),
+                (self.in_flight.as_ref(), diagnostics::ATOMIC_IS_NEVER_IN_FLIGHT),
+            ] {
+                if value.is_some() {
+                    errors.push(Error::new(atomic, why));
+                }
+            }
+        }
         let fingerprint_exclude =
             errors.take(self.fingerprint_exclude.as_ref().map(lists::fingerprint_exclude).transpose());
         Some(Arguments {
@@ -80,6 +95,8 @@ impl Collected {
             version: version?,
             on_abandoned: on_abandoned?,
             probe: self.probe.map(|probe| quote!(#probe)),
+            atomic: self.atomic.map(|_| TokenStream::new()),
+            undo: self.undo.map(|undo| quote!(#undo)),
             window: self.window.map(|window| quote!(#window)),
             fingerprint_exclude: fingerprint_exclude?,
             of_kind: of_kind?,
@@ -91,6 +108,32 @@ impl Arguments {
     /// The probe, wherever it is said.
     pub(crate) fn probe(&self) -> Option<&TokenStream> {
         self.probe.as_ref().or_else(|| self.on_abandoned.as_ref()?.probe.as_ref())
+    }
+}
+
+impl Arguments {
+    /// The choices that all kinds of handlers have.
+    pub(crate) fn choices(&self) -> [(&'static str, Option<TokenStream>); 5] {
+        [
+            ("window", self.window.clone()),
+            ("on_abandoned", self.on_abandoned.as_ref().map(|value| value.choice.clone())),
+            ("atomic", self.atomic.clone()),
+            ("undo", self.undo.as_ref().map(|_| TokenStream::new())),
+            ("fingerprint_exclude", self.fingerprint_exclude.clone()),
+        ]
+    }
+
+    /// What undoes steps.
+    pub(crate) fn undoing(&self) -> TokenStream {
+        match &self.undo {
+            Some(undo) => quote_spanned!(undo.span()=> ::lambda_idempotency::__private::undo(#undo)),
+            None => quote!(::lambda_idempotency::__private::no_undo),
+        }
+    }
+
+    /// Shared state may be there for the probe or the undoing only.
+    pub(crate) fn unused(&self) -> Option<TokenStream> {
+        (self.probe().is_some() || self.undo.is_some()).then(|| quote!(#[allow(unused_variables)]))
     }
 }
 

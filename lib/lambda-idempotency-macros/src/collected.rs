@@ -1,6 +1,6 @@
 //! The macro's arguments as they were written.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use syn::{
     Error, Expr, Ident, Result, Token,
     parse::{ParseStream, Parser},
@@ -18,6 +18,9 @@ pub(crate) struct Collected {
     /// Triggers; there should be one at most.
     pub(crate) words: Vec<Word>,
     pub(crate) source: Option<Expr>,
+    /// Where `atomic` stands.
+    pub(crate) atomic: Option<Span>,
+    pub(crate) undo: Option<Expr>,
     pub(crate) operation: Option<Expr>,
     pub(crate) version: Option<Expr>,
     pub(crate) scope: Option<Expr>,
@@ -55,8 +58,16 @@ impl Collected {
                     errors.push(Error::new(name.span(), diagnostics::TRIGGER_WITH_VALUE));
                     self.words.push(Word { text: name.to_string(), span: name.span() });
                 }
+                Written::Argument(name, _) if name == "atomic" => {
+                    errors.push(Error::new(name.span(), diagnostics::ATOMIC_WITH_VALUE));
+                }
                 Written::Argument(name, value) => {
                     errors.take(self.put(&name, value));
+                }
+                Written::Word(word) if word.text == "atomic" => {
+                    if self.atomic.replace(word.span).is_some() {
+                        errors.push(Error::new(word.span, diagnostics::TWICE));
+                    }
                 }
                 Written::Word(word) if self.place(&word.text).is_some() => {
                     errors.push(Error::new(word.span, diagnostics::NO_VALUE));
@@ -99,6 +110,7 @@ impl Collected {
             "linger" => &mut self.linger,
             "on_poison" => &mut self.on_poison,
             "order" => &mut self.order,
+            "undo" => &mut self.undo,
             _ => return None,
         })
     }

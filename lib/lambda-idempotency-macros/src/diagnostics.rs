@@ -15,8 +15,8 @@ pub(crate) const OPERATION_LITERAL: &str =
 
 pub(crate) const VERSION_LITERAL: &str = "the version must be an integer literal from 1 to 4294967295";
 
-pub(crate) const UNKNOWN_ARGUMENT: &str = "unknown argument; `idempotent` takes `operation`, `version`, `scope`, `on_abandoned`, `probe`, `in_flight`, `retain`, `window`, \
-     `methods`, `fingerprint_exclude`, `replay_headers`, `key` and `deadline`, and for records a trigger, `source`, `concurrency`, \
+pub(crate) const UNKNOWN_ARGUMENT: &str = "unknown argument; `idempotent` takes `operation`, `version`, `scope`, `on_abandoned`, `probe`, `undo`, `in_flight`, `retain`, \
+     `window`, `methods`, `fingerprint_exclude`, `replay_headers`, `key`, `deadline` and the word `atomic`, and for records a trigger, `source`, `concurrency`, \
      `linger`, `on_poison` and `order`";
 
 pub(crate) const TWICE: &str = "this argument stands twice";
@@ -233,3 +233,13 @@ pub(crate) const MESSAGE_BY_REFERENCE: &str = "a function of records takes one m
 
 pub(crate) const SHARED_BY_VALUE: &str =
     "records of an event are carried out side by side, so what they share is a reference: take `&T`";
+
+pub(crate) const ATOMIC_WITH_VALUE: &str = "`atomic` stands alone, without a value";
+
+pub(crate) const ATOMIC_IS_NEVER_ABANDONED: &str = "an attempt of an atomic operation has committed or nothing has happened, so it is never abandoned: leave `on_abandoned` and \
+     `probe` out";
+
+pub(crate) const ATOMIC_HAS_NO_STEPS: &str =
+    "an atomic operation has no effect but what it stages, so there are no steps to undo: leave `atomic` or `undo` out";
+
+pub(crate) const ATOMIC_IS_NEVER_IN_FLIGHT: &str = "nothing is claimed before an atomic operation commits, so none of its duplicates finds it in flight: leave `in_flight` out";

@@ -44,8 +44,14 @@ fn checked(arguments: TokenStream, function: &ItemFn, kind: Kind) -> Result<(Arg
 }
 
 /// The operation with what was chosen for it.
-pub(crate) fn with_choices(operation: &TokenStream, choices: &[(&str, Option<&TokenStream>)]) -> TokenStream {
-    let choices = choices.iter().filter_map(|(name, value)| {
+pub(crate) fn with_choices(
+    operation: &TokenStream,
+    arguments: &Arguments,
+    choices: &[(&str, Option<&TokenStream>)],
+) -> TokenStream {
+    let of_all = arguments.choices();
+    let of_all = of_all.iter().map(|(name, value)| (*name, value.as_ref()));
+    let choices = of_all.chain(choices.iter().copied()).filter_map(|(name, value)| {
         let name = format_ident!("{name}");
         value.map(|value| quote!(.#name(#value)))
     });

@@ -40,8 +40,7 @@ pub(crate) fn expand(
     let reader = message
         .map(|message| quote_spanned!(message.span()=> ::lambda_idempotency::events::reader::<#record, #message>()));
     let handed = handed(handler, &passed);
-    // Shared state may be there for the probe only.
-    let unused = arguments.probe().map(|_| quote!(#[allow(unused_variables)]));
+    let (undo, unused) = (arguments.undoing(), arguments.unused());
     let signature = signature(handler, function, source);
     quote! {
         #signature {
@@ -60,6 +59,7 @@ pub(crate) fn expand(
                 #types,
                 #identity,
                 #probe,
+                #undo,
                 |__message, __attempt| #handed,
             )
             .await
@@ -96,16 +96,13 @@ fn probe(arguments: &Arguments, handler: &Handler) -> TokenStream {
 fn operation(arguments: &Arguments, of_event: &EventArguments) -> TokenStream {
     let declared = declared(arguments);
     let choices = [
-        ("window", arguments.window.as_ref()),
-        ("on_abandoned", arguments.on_abandoned.as_ref().map(|value| &value.choice)),
         ("wait", of_event.wait.as_ref()),
-        ("fingerprint_exclude", arguments.fingerprint_exclude.as_ref()),
         ("concurrency", of_event.concurrency.as_ref()),
         ("linger", of_event.linger.as_ref()),
         ("on_poison", of_event.on_poison.as_ref()),
         ("order_by_key", of_event.order_by_key.as_ref()),
     ];
-    with_choices(&quote!(::lambda_idempotency::events::EventOperation::new(#declared)), &choices)
+    with_choices(&quote!(::lambda_idempotency::events::EventOperation::new(#declared)), arguments, &choices)
 }
 
 /// An associated type of the source, where the source is named.

@@ -44,8 +44,7 @@ pub(crate) fn expand(
         None => quote!(::lambda_idempotency::__private::nobody_can_say),
     };
     let types = handler.returned.asked_for(&quote!(::lambda_idempotency::function::types));
-    // Shared state may be there for the probe only.
-    let unused = arguments.probe().map(|_| quote!(#[allow(unused_variables)]));
+    let (undo, unused) = (arguments.undoing(), arguments.unused());
     let handed = handed(handler, &passed);
     let signature = signature(handler, function);
     quote! {
@@ -65,6 +64,7 @@ pub(crate) fn expand(
                 __call,
                 #types,
                 #probe,
+                #undo,
                 |__attempt| #handed,
             )
             .await
@@ -117,13 +117,8 @@ fn no_data(ty: &Type) -> TokenStream {
 
 fn operation(arguments: &Arguments, of_function: &FunctionArguments) -> TokenStream {
     let declared = declared(arguments);
-    let choices = [
-        ("window", arguments.window.as_ref()),
-        ("on_abandoned", arguments.on_abandoned.as_ref().map(|value| &value.choice)),
-        ("wait", of_function.wait.as_ref()),
-        ("fingerprint_exclude", arguments.fingerprint_exclude.as_ref()),
-    ];
-    with_choices(&quote!(::lambda_idempotency::function::FunctionOperation::new(#declared)), &choices)
+    let choices = [("wait", of_function.wait.as_ref())];
+    with_choices(&quote!(::lambda_idempotency::function::FunctionOperation::new(#declared)), arguments, &choices)
 }
 
 /// The function that callers see.

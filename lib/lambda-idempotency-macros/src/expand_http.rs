@@ -44,12 +44,11 @@ pub(crate) fn expand(
     };
     let handed = handed(handler, &passed);
     let types = handler.returned.asked_for(&quote!(::lambda_idempotency::http::types));
-    let (run, probe) = match arguments.probe() {
-        Some(probe) => (quote!(run_with_probe), Some(quote!(#probe,))),
-        None => (quote!(run), None),
+    let probe = match arguments.probe() {
+        Some(probe) => probe.clone(),
+        None => quote!(::lambda_idempotency::http::no_probe),
     };
-    // Shared state may be there for the probe only.
-    let unused = arguments.probe().map(|_| quote!(#[allow(unused_variables)]));
+    let (undo, unused) = (arguments.undoing(), arguments.unused());
     let signature = signature(handler, function);
     quote! {
         #signature {
@@ -59,15 +58,15 @@ pub(crate) fn expand(
             static __OPERATION: ::std::sync::LazyLock<::lambda_idempotency::http::HttpOperation> =
                 ::std::sync::LazyLock::new(|| #operation);
 
-            ::lambda_idempotency::http::#run(
+            ::lambda_idempotency::http::carry_out(
                 __idempotency,
                 &*__OPERATION,
                 __request,
                 |__request| ::core::result::Result::Ok((#(#extractors,)*)),
-                #probe
-                |(#(#extracted,)*), #attempt| {
-                    #types.answered(#handed)
-                },
+                #types,
+                #probe,
+                #undo,
+                |(#(#extracted,)*), #attempt| #handed,
             )
             .await
         }
@@ -77,15 +76,12 @@ pub(crate) fn expand(
 fn operation(arguments: &Arguments, of_http: &HttpArguments) -> TokenStream {
     let (declared, scope) = (declared(arguments), &of_http.scope);
     let choices = [
-        ("window", arguments.window.as_ref()),
-        ("on_abandoned", arguments.on_abandoned.as_ref().map(|value| &value.choice)),
         ("in_flight", of_http.in_flight.as_ref()),
         ("retain", of_http.retain.as_ref()),
         ("methods", of_http.methods.as_ref()),
-        ("fingerprint_exclude", arguments.fingerprint_exclude.as_ref()),
         ("replay_headers", of_http.replay_headers.as_ref()),
     ];
-    with_choices(&quote!(::lambda_idempotency::http::HttpOperation::new(#declared, #scope)), &choices)
+    with_choices(&quote!(::lambda_idempotency::http::HttpOperation::new(#declared, #scope)), arguments, &choices)
 }
 
 /// The function that callers see.

@@ -59,6 +59,7 @@ mod mode;
 mod outcome;
 mod probed;
 pub mod propagation;
+mod undo;
 mod without_key;
 
 /// The types of events, for [`events`].
@@ -69,6 +70,10 @@ pub use deadline::lambda_deadline;
 pub use idempotency_core::{
     Attempt, AttemptNumber, ClaimError, Epoch, EpochMillis, Fingerprint, IdempotencyKey, JsonPointer, JsonPointerError,
     KeyError, Namespace, OnAbandoned, Operation, Policy, Scope, Store, Window, WindowError,
+};
+/// What a handler of several effects uses; see [`Attempt`].
+pub use idempotency_core::{
+    AttributeValue, Event, EventError, EventId, Item, Refused, StageError, StepError, TableWrite, Undo, Undone,
 };
 #[doc(no_inline)]
 pub use idempotency_core::{Clock, Engine, MemoryStore, NamespaceError, OperationError, ScopeError, Timeouts};
@@ -85,7 +90,8 @@ pub use idempotency_dynamodb::{DynamoDbStore, client_from_env, sdk_config_from_e
 /// the macro's own are [`events::Source`], [`function::IntoKey`], [`function::IntoScope`] and [`events::OnPoison`].
 pub use lambda_idempotency_macros::idempotent;
 pub use mode::{Mode, ModeError};
-pub use probed::Probed;
+pub use probed::{Probed, nobody_can_say as no_probe};
+pub use undo::no_undo;
 
 #[doc(hidden)]
 #[path = "private.rs"]

@@ -19,6 +19,8 @@ pub(crate) const fn name(claimed: &Result<Claimed, ClaimError>) -> &'static str 
         Ok(Claimed::Mismatch) => "mismatch",
         Ok(Claimed::Uncertain) => "uncertain",
         Ok(Claimed::Abandoned(_)) => "abandoned",
+        Ok(Claimed::Compensating(_)) => "compensating",
+        Ok(Claimed::Stuck) => "stuck",
         Err(_) => "not_claimed",
     }
 }

@@ -2,13 +2,13 @@
 
 use std::{future::Future, marker::PhantomData};
 
-use idempotency_core::Attempt;
+use idempotency_core::{Attempt, Undo, Undone};
 pub use lambda_http::{Error, LambdaEvent, Request, http::Method};
 use serde::Serialize;
 
 use crate::Probed;
 
-pub use crate::probed::nobody_can_say;
+pub use crate::{probed::nobody_can_say, undo::no_undo};
 
 /// The halves of a result, whatever it is called.
 pub trait Returned {
@@ -30,6 +30,15 @@ where
     F: Future<Output = Result<Probed<R>, Error>>,
 {
     probe
+}
+
+/// Asks for what an operation's undoing must be, where it is written.
+pub fn undo<F, U>(undo: U) -> U
+where
+    U: Fn(Undo) -> F,
+    F: Future<Output = Result<Undone, Error>>,
+{
+    undo
 }
 
 /// Whether a type is data: something that could be part of a call.

@@ -23,7 +23,7 @@ pub enum Probed<R> {
     Unknown,
 }
 
-/// The probe of an operation that has none: nobody can say.
+/// The probe of an operation that has none: nobody can say what became of a lost attempt.
 pub fn nobody_can_say<R>(_: Attempt) -> Ready<Result<Probed<R>, Box<dyn Error + Send + Sync>>> {
     ready(Ok(Probed::Unknown))
 }

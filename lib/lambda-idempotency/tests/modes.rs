@@ -11,7 +11,8 @@ use std::{
 
 use bytes::Bytes;
 use idempotency_core::{
-    EpochSeconds, Inserted, MemoryStore, OwnerToken, Record, RecordKey, Replaced, Store, StoreError, Version,
+    Committed, Effect, EpochSeconds, ExecutionId, Inserted, MemoryStore, OwnerToken, Record, RecordKey, Replaced, Row,
+    RowInserted, Store, StoreError, Version, Write,
 };
 use lambda_http::{Body, Error, Request, http};
 use lambda_idempotency::{Attempt, Idempotency, Mode, Namespace, http::Json, http::Reply, idempotent};
@@ -53,6 +54,22 @@ impl Store for Down {
     }
 
     async fn get(&self, _: &RecordKey, _: Duration) -> Result<Option<Record>, StoreError> {
+        Err(StoreError::Unknown("down".into()))
+    }
+
+    async fn commit(&self, _: Option<&Write>, _: &[Effect], _: Duration) -> Result<Committed, StoreError> {
+        Err(StoreError::Unknown("down".into()))
+    }
+
+    async fn insert_row(&self, _: &Row, _: Duration) -> Result<RowInserted, StoreError> {
+        Err(StoreError::Unknown("down".into()))
+    }
+
+    async fn put_row(&self, _: &Row, _: Duration) -> Result<(), StoreError> {
+        Err(StoreError::Unknown("down".into()))
+    }
+
+    async fn rows(&self, _: &RecordKey, _: ExecutionId, _: Duration) -> Result<Vec<Row>, StoreError> {
         Err(StoreError::Unknown("down".into()))
     }
 

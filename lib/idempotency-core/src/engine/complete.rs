@@ -148,6 +148,8 @@ impl<S: Store> Engine<S> {
                         continue;
                     }
                     Ok(_) => return Completion::Superseded(None),
+                    // Where nothing was staged, the effect stands although its record is gone.
+                    Err(Completion::Vanished) if !effects.is_empty() => return Completion::Uncommitted,
                     Err(completion) => return completion,
                 },
                 Ok(Committed::EffectRefused { index, item }) => {

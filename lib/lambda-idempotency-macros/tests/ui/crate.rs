@@ -22,13 +22,21 @@ mod probed;
 #[allow(unexpected_cfgs)]
 #[path = "../../../lambda-idempotency/src/propagation/mod.rs"]
 pub mod propagation;
+#[path = "../../../lambda-idempotency/src/undo.rs"]
+mod undo;
 #[path = "../../../lambda-idempotency/src/without_key.rs"]
 mod without_key;
 
 pub use idempotency_core::{
-    Attempt, Engine, IdempotencyKey, JsonPointer, MemoryStore, Namespace, OnAbandoned, Operation, Scope, Store, Window,
+    Attempt, Engine, IdempotencyKey, JsonPointer, MemoryStore, Namespace, OnAbandoned, Operation, Scope, Store, Undo,
+    Undone, Window,
 };
-pub use {deadline::lambda_deadline, mode::Mode, probed::Probed};
+pub use {
+    deadline::lambda_deadline,
+    mode::Mode,
+    probed::{Probed, nobody_can_say as no_probe},
+    undo::no_undo,
+};
 
 /// In place of the store that needs the AWS SDK.
 pub type DynamoDbStore = MemoryStore;

@@ -10,7 +10,9 @@ use std::{
 use {idempotency_core::EpochMillis, std::time::Duration};
 
 use futures::{FutureExt, StreamExt, stream};
-use idempotency_core::{Attempt, Batched, Fingerprint, IdempotencyKey, RecordKey, Scope, ScopeError, Store};
+use idempotency_core::{
+    Attempt, Batched, Fingerprint, IdempotencyKey, RecordKey, Scope, ScopeError, Store, Undo, Undone,
+};
 use lambda_http::LambdaEvent;
 use tracing::{Instrument, Span};
 
@@ -80,23 +82,26 @@ impl<Src: Source, T> Batch<Src, T> {
     }
 
     /// Carries out what can be, side by side as far as order allows.
-    pub(super) async fn carry_out<S, P, F, R, E>(
+    pub(super) async fn carry_out<S, P, U, G, F, R, E>(
         &mut self,
         idempotency: &Idempotency<S>,
         operation: &EventOperation,
         types: EventTypes<R, E>,
         probe: impl Fn(Attempt) -> P,
+        undo: U,
         handler: impl Fn(T, Attempt) -> F,
     ) where
         S: Store,
         P: Future<Output = Result<Probed<R>, BoxError>>,
+        U: Fn(Undo) -> G,
+        G: Future<Output = Result<Undone, BoxError>>,
         F: Future<Output = Result<R, E>>,
     {
         let concurrency = operation.batching.concurrency(self.records.len(), self.time.total());
         let idempotency = &idempotency.batched(operation.batching.linger);
         // By value: a closure over references to chains would make a future that no other thread can take.
         let chains = std::mem::take(&mut self.chains);
-        let (this, probe, handler) = (&*self, &probe, &handler);
+        let (this, probe, undo, handler) = (&*self, &probe, &undo, &handler);
         let running = chains.into_iter().map(|chain| {
             // Before any of them asks for anything, so that the first batch of claims waits for all.
             let flow = idempotency.engine().store().flow();
@@ -105,7 +110,7 @@ impl<Src: Source, T> Batch<Src, T> {
                 let last = chain.records.last();
                 for record in &chain.records {
                     flow.hurry(chain.is_ordered && Some(record) != last);
-                    let outcome = this.carry_out_one(*record, idempotency, operation, types, probe, handler);
+                    let outcome = this.carry_out_one(*record, idempotency, operation, types, probe, undo, handler);
                     let outcome = outcome.instrument(this.span(*record)).await;
                     // Nothing may overtake an end of which nobody knows whether it is stored.
                     let is_settled = is_done(outcome, operation) && outcome != Outcome::Unconfirmed;
@@ -122,18 +127,21 @@ impl<Src: Source, T> Batch<Src, T> {
         self.records.get(record).map_or_else(Span::none, span::<Src>)
     }
 
-    async fn carry_out_one<S, P, F, R, E>(
+    async fn carry_out_one<S, P, U, G, F, R, E>(
         &self,
         record: usize,
         idempotency: &Idempotency<Batched<S>>,
         operation: &EventOperation,
         types: EventTypes<R, E>,
         probe: impl Fn(Attempt) -> P,
+        undo: U,
         handler: impl Fn(T, Attempt) -> F,
     ) -> Outcome
     where
         S: Store,
         P: Future<Output = Result<Probed<R>, BoxError>>,
+        U: Fn(Undo) -> G,
+        G: Future<Output = Result<Undone, BoxError>>,
         F: Future<Output = Result<R, E>>,
     {
         let task = locked(&self.tasks).get_mut(record).and_then(Option::take);
@@ -149,6 +157,7 @@ impl<Src: Source, T> Batch<Src, T> {
             call.deadline(self.time.deadline()),
             types.function,
             probe,
+            undo,
             async |attempt| {
                 let returned = handler(task.message, attempt).await;
                 returned.inspect_err(|error| (types.log)(operation.operation(), error))

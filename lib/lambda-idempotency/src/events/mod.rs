@@ -89,7 +89,7 @@ pub use outcome::{OnPoison, Outcome};
 pub use payload::{Delivered, FromRecord, Payload, Raw, Undecodable};
 #[doc(hidden)]
 pub use run::carry_out;
-pub use run::{run, run_with_probe};
+pub use run::{run, run_with};
 pub use source::{Description, Receipt, Settled, Source};
 pub use sources::{
     DynamoDbStream, EventBridge, Invocation, InvocationRecord, Kafka, KafkaBatchItemFailure, KafkaBatchResponse,

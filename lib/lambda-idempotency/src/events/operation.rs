@@ -52,6 +52,24 @@ impl EventOperation {
         Self { function: self.function.on_abandoned(on_abandoned), ..self }
     }
 
+    /// The same operation, whose whole effect is what it stages ([`Attempt::stage`](crate::Attempt::stage)): nothing is claimed before
+    /// the handler runs, and effect and end commit together, in one request. A duplicate may run the handler too; what it staged
+    /// is dropped, and it gets the stored value. So the handler does nothing but read and stage.
+    ///
+    /// An attempt of it is never abandoned: it has committed or nothing has happened. [`on_abandoned`](Self::on_abandoned) means records
+    /// that are left of a version that was not atomic.
+    #[must_use]
+    pub fn atomic(self) -> Self {
+        Self { function: self.function.atomic(), ..self }
+    }
+
+    /// The same operation, which is run with a function that undoes its steps
+    /// ([`Attempt::step_with_undo`](crate::Attempt::step_with_undo)) when it fails for good: see [`run_with`](super::run_with()).
+    #[must_use]
+    pub fn undo(self) -> Self {
+        Self { function: self.function.undo(), ..self }
+    }
+
     /// The same operation with another window: not shorter than the source and its dead-letter queue keep a record, or a late
     /// duplicate is taken for new.
     #[must_use]

@@ -37,6 +37,12 @@ pub enum Outcome {
     },
     /// It failed, and nobody knows what happened: then as after a lost attempt.
     Abandoned,
+    /// It failed for good, and what it did before is not undone yet. Another delivery goes on with that.
+    Undoing,
+    /// It failed for good, and something that it did before could not be undone. It never runs again.
+    Stuck,
+    /// It was carried out, and nobody knows whether what it staged was written: all of it or nothing. Another delivery tells.
+    Uncommitted,
     /// The store gave no answer: nothing ran.
     NotProtected,
     /// It was not looked at, because a record before it failed or the time is over: nothing ran.
@@ -58,6 +64,9 @@ impl Outcome {
             Self::Failed => "failed",
             Self::Retryable { .. } => "retryable",
             Self::Abandoned => "abandoned",
+            Self::Undoing => "undoing",
+            Self::Stuck => "stuck",
+            Self::Uncommitted => "uncommitted",
             Self::NotProtected => "not-protected",
             Self::NotReached => "not-reached",
         }
@@ -70,7 +79,10 @@ impl Outcome {
 
     /// Whether the record would end the same way each time, whoever delivers it and when.
     pub const fn is_poison(self) -> bool {
-        matches!(self, Self::Mismatch | Self::InvalidKey | Self::Undecodable | Self::Uncertain | Self::Failed)
+        matches!(
+            self,
+            Self::Mismatch | Self::InvalidKey | Self::Undecodable | Self::Uncertain | Self::Failed | Self::Stuck
+        )
     }
 
     /// When the source may deliver the record again with a chance of another outcome, if that is known.
@@ -95,6 +107,10 @@ impl Outcome {
             Err(Error::Uncertain) => Self::Uncertain,
             Err(Error::Failed(_)) => Self::Failed,
             Err(Error::Retryable { retry_after, .. }) => Self::Retryable { retry_after: *retry_after },
+            Err(Error::Refused(_)) => Self::Retryable { retry_after: None },
+            Err(Error::Uncommitted) => Self::Uncommitted,
+            Err(Error::Undoing) => Self::Undoing,
+            Err(Error::Stuck) => Self::Stuck,
             Err(Error::Abandoned(_)) => Self::Abandoned,
             Err(Error::NotProtected(_)) => Self::NotProtected,
             // It took effect. That its value is not there does not matter to a source that wants none.
@@ -104,7 +120,7 @@ impl Outcome {
 }
 
 /// What a source does about records that would end the same way each time: a mismatch, no usable key, not decodable, uncertain,
-/// failed for good.
+/// failed for good, stuck.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OnPoison {
@@ -130,9 +146,18 @@ mod tests {
             Outcome::Abandoned,
             Outcome::NotProtected,
             Outcome::NotReached,
+            Outcome::Undoing,
+            Outcome::Uncommitted,
         ];
         assert!(changes.iter().all(|outcome| !outcome.is_poison() && !outcome.is_done()));
-        let stays = [Outcome::Mismatch, Outcome::InvalidKey, Outcome::Undecodable, Outcome::Uncertain, Outcome::Failed];
+        let stays = [
+            Outcome::Mismatch,
+            Outcome::InvalidKey,
+            Outcome::Undecodable,
+            Outcome::Uncertain,
+            Outcome::Failed,
+            Outcome::Stuck,
+        ];
         assert!(stays.iter().all(|outcome| outcome.is_poison() && !outcome.is_done()));
         assert!(
             [Outcome::Fresh, Outcome::Unconfirmed, Outcome::Replay]

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use idempotency_core::{Attempt, Store};
+use idempotency_core::{Attempt, Store, Undo, Undone};
 use lambda_http::LambdaEvent;
 
 use super::{
@@ -12,7 +12,8 @@ use super::{
 use crate::{
     Idempotency, Probed,
     function::{BoxError, Storable},
-    probed::nobody_can_say,
+    probed::nobody_can_say as no_probe,
+    undo::no_undo,
 };
 
 /// Runs the records of one event through the protocol: the attribute macro with a trigger, such as `sqs`, is a call of this
@@ -80,25 +81,28 @@ where
     R: Storable,
     E: RecordError,
 {
-    run_with_probe(source, idempotency, operation, event, identify, nobody_can_say, handler).await
+    run_with(source, idempotency, operation, event, identify, no_probe, no_undo, handler).await
 }
 
-/// As [`run()`], for an operation with [`OnAbandoned::Probe`](crate::OnAbandoned::Probe): after a lost attempt, `probe` asks the
-/// outside world whether its effect happened. It gets the attempt that would follow, whose keys are those of the lost one. An
-/// error of the probe is logged and counts as [`Probed::Unknown`].
+/// As [`run()`], for an operation that can ask about a lost attempt ([`OnAbandoned::Probe`](crate::OnAbandoned::Probe)) or undo its
+/// steps ([`EventOperation::undo`]); [`no_probe`](crate::no_probe) and [`no_undo`](crate::no_undo) stand for what it cannot. Both are as
+/// for [`function::run_with`](crate::function::run_with()).
 ///
-/// Dropping the future while the probe runs changes nothing; for the rest see [`run()`].
+/// Dropping the future while the probe runs changes nothing; while steps are undone it leaves the rest to the next delivery after the
+/// lease is over; for the rest see [`run()`].
 ///
 /// # Errors
 ///
 /// As [`run()`].
-pub async fn run_with_probe<Src, S, T, P, F, R, E>(
+#[expect(clippy::too_many_arguments, reason = "each of them is what makes the operation")]
+pub async fn run_with<Src, S, T, P, U, G, F, R, E>(
     source: Src,
     idempotency: &Idempotency<S>,
     operation: &EventOperation,
     event: LambdaEvent<Src::Event>,
     identify: impl Fn(&T) -> Identity,
     probe: impl Fn(Attempt) -> P,
+    undo: U,
     handler: impl Fn(T, Attempt) -> F,
 ) -> Result<Src::Response, DeliveryError>
 where
@@ -106,17 +110,19 @@ where
     S: Store,
     T: FromRecord<Src::Record>,
     P: Future<Output = Result<Probed<R>, BoxError>>,
+    U: Fn(Undo) -> G,
+    G: Future<Output = Result<Undone, BoxError>>,
     F: Future<Output = Result<R, E>>,
     R: Storable,
     E: RecordError,
 {
-    carry_out(source, idempotency, operation, event, reader(), types(), identify, probe, handler).await
+    carry_out(source, idempotency, operation, event, reader(), types(), identify, probe, undo, handler).await
 }
 
-/// Both of them, without asking for anything but [`Reader`] and [`EventTypes`].
+/// The same, without asking for anything but [`Reader`] and [`EventTypes`].
 #[doc(hidden)]
 #[expect(clippy::too_many_arguments, reason = "only the macro writes such a call")]
-pub async fn carry_out<Src, S, T, P, F, R, E>(
+pub async fn carry_out<Src, S, T, P, U, G, F, R, E>(
     _: Src,
     idempotency: &Idempotency<S>,
     operation: &EventOperation,
@@ -125,16 +131,19 @@ pub async fn carry_out<Src, S, T, P, F, R, E>(
     types: EventTypes<R, E>,
     identify: impl Fn(&T) -> Identity,
     probe: impl Fn(Attempt) -> P,
+    undo: U,
     handler: impl Fn(T, Attempt) -> F,
 ) -> Result<Src::Response, DeliveryError>
 where
     Src: Source,
     S: Store,
     P: Future<Output = Result<Probed<R>, BoxError>>,
+    U: Fn(Undo) -> G,
+    G: Future<Output = Result<Undone, BoxError>>,
     F: Future<Output = Result<R, E>>,
 {
     let mut batch = Batch::<Src, T>::read(idempotency, operation, event, reader, identify);
-    batch.carry_out(idempotency, operation, types, probe, handler).await;
+    batch.carry_out(idempotency, operation, types, probe, undo, handler).await;
     #[cfg(feature = "sqs")]
     let left = batch.left(idempotency.engine().now());
     let settled = batch.settle(operation);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use idempotency_core::{ClaimError, ScopeError};
+use idempotency_core::{ClaimError, Refused, ScopeError};
 
 use super::{Failed, InvalidKey};
 
@@ -54,6 +54,26 @@ pub enum Error<E> {
         "an earlier attempt was lost and may or may not have taken effect; it is not repeated until that is resolved"
     )]
     Uncertain,
+    /// The function ran, and the condition of a write that it had staged does not hold, of which its error type says nothing
+    /// ([`Classify::refused`](super::Classify::refused)). Nothing was written, and the key is free.
+    #[error(transparent)]
+    Refused(Refused),
+    /// The function ran, and it is not known whether what it staged was written: all of it or nothing. The next call with the same
+    /// key tells, and takes effect if this one did not.
+    #[error(
+        "it is not known whether what the function staged was written; call again with the same key: it takes effect once"
+    )]
+    Uncommitted,
+    /// The function failed for good, and what it did before is not undone yet. The next call with the same key goes on with that.
+    #[error(
+        "the function failed, and what it had done before is not undone yet; call again with the same key to go on with that"
+    )]
+    Undoing,
+    /// The function failed for good, and something that it did before could not be undone. An operator must act.
+    #[error(
+        "the function failed, and something that it had done before could not be undone; that stays so until it is resolved"
+    )]
+    Stuck,
     /// The call has no usable key. The function did not run.
     #[error("the call has no key")]
     Key(#[from] InvalidKey),
@@ -87,7 +107,11 @@ impl<E> Error<E> {
             Self::Retryable { retry_after: Some(retry_after), .. } | Self::Conflict { retry_after, .. } => {
                 Some(*retry_after)
             }
-            Self::Retryable { retry_after: None, .. } | Self::NotProtected(_) => Some(SOON),
+            Self::Retryable { retry_after: None, .. }
+            | Self::NotProtected(_)
+            | Self::Refused(_)
+            | Self::Uncommitted
+            | Self::Undoing => Some(SOON),
             _ => None,
         }
     }

@@ -2,6 +2,8 @@
 
 use std::{convert::Infallible, time::Duration};
 
+use idempotency_core::Refused;
+
 use super::{BoxError, Failed};
 
 /// What became of the effect of a function that returned an error.
@@ -57,6 +59,29 @@ pub trait Classify {
     /// What became of the effect.
     fn classify(&self) -> Failure {
         Failure::Abandoned
+    }
+
+    /// The error of a function that returned a value, and the condition of a write that it had staged does not hold. Nothing of what
+    /// was staged has been written. Without one the caller gets [`Error::Refused`](super::Error::Refused) and may retry.
+    ///
+    /// ```
+    /// use lambda_idempotency::{Refused, function::Classify};
+    ///
+    /// #[derive(Debug)]
+    /// struct OutOfStock;
+    ///
+    /// impl Classify for OutOfStock {
+    ///     fn refused(refused: Refused) -> Option<Self> {
+    ///         (refused.name() == "stock").then_some(Self)
+    ///     }
+    /// }
+    /// ```
+    fn refused(refused: Refused) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        let _ = refused;
+        None
     }
 }
 

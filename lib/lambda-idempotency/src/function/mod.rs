@@ -74,6 +74,7 @@ mod error;
 mod failed;
 mod failure;
 mod fingerprint;
+mod finish;
 mod into_key;
 mod into_scope;
 mod operation;
@@ -81,6 +82,7 @@ mod run;
 mod shadow;
 mod stored;
 mod types;
+mod unprotected;
 
 pub use argument::Argument;
 pub use call::Call;
@@ -93,7 +95,7 @@ pub use into_scope::IntoScope;
 pub use operation::FunctionOperation;
 #[doc(hidden)]
 pub use run::carry_out;
-pub use run::{run, run_with_probe};
+pub use run::{run, run_with};
 pub use stored::Storable;
 #[doc(hidden)]
 pub use types::{Types, types};

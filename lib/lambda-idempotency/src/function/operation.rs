@@ -35,6 +35,24 @@ impl FunctionOperation {
         Self { policy: self.policy.on_abandoned(on_abandoned), ..self }
     }
 
+    /// The same operation, whose whole effect is what it stages ([`Attempt::stage`](crate::Attempt::stage)): nothing is claimed before
+    /// the function runs, and effect and value commit together, in one request. A duplicate may run the function too; what it staged
+    /// is dropped, and it gets the stored value. So the function does nothing but read and stage.
+    ///
+    /// An attempt of it is never abandoned: it has committed or nothing has happened. [`on_abandoned`](Self::on_abandoned) means records
+    /// that are left of a version that was not atomic.
+    #[must_use]
+    pub fn atomic(self) -> Self {
+        Self { policy: self.policy.atomic(true), ..self }
+    }
+
+    /// The same operation, which is run with a function that undoes its steps
+    /// ([`Attempt::step_with_undo`](crate::Attempt::step_with_undo)) when it fails for good: see [`run_with`](super::run_with()).
+    #[must_use]
+    pub fn undo(self) -> Self {
+        Self { policy: self.policy.undo(true), ..self }
+    }
+
     /// The same operation with another window. Its longest run is an attempt's time where a call names no deadline.
     #[must_use]
     pub fn window(self, window: Window) -> Self {

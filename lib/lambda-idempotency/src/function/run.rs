@@ -2,18 +2,21 @@
 
 use std::{error::Error as StdError, future::Future};
 
-use idempotency_core::{Attempt, Claim, ClaimError, Claimed, Completion, Request, Store};
+use idempotency_core::{Attempt, ClaimError, Claimed, Store, Undo, Undone};
 
 use super::{
-    BoxError, Call, Classify, Done, Error, Failure, FunctionOperation, Storable,
+    BoxError, Call, Classify, Done, Error, FunctionOperation, Storable,
     error::SOON,
-    shadow, stored,
+    finish::{compensated, ended, finish},
+    shadow,
     types::{Types, types},
+    unprotected::unprotected,
 };
 use crate::{
     Idempotency, Mode, Probed,
     outcome::{attempt, name},
-    probed::{nobody_can_say, said},
+    probed::{nobody_can_say as no_probe, said},
+    undo::no_undo,
 };
 
 /// Runs one call through the protocol: the attribute macro with a `key` is a call of this function.
@@ -58,18 +61,24 @@ where
     R: Storable,
     E: Classify,
 {
-    run_with_probe(idempotency, operation, call, nobody_can_say, handler).await
+    run_with(idempotency, operation, call, no_probe, no_undo, handler).await
 }
 
-/// As [`run()`], for an operation with [`OnAbandoned::Probe`](crate::OnAbandoned::Probe): after a lost attempt, `probe` asks the
-/// outside world whether its effect happened. It gets the attempt that would follow, whose keys are those of the lost one. An
-/// error of the probe is logged and counts as [`Probed::Unknown`].
+/// As [`run()`], for an operation that can ask about a lost attempt ([`OnAbandoned::Probe`](crate::OnAbandoned::Probe)) or undo its
+/// steps ([`FunctionOperation::undo`]); [`no_probe`](crate::no_probe) and [`no_undo`](crate::no_undo) stand for what it cannot.
 ///
-/// Dropping the future while the probe runs changes nothing; for the rest see [`run()`].
+/// After a lost attempt, `probe` asks the outside world whether its effect happened. It gets the attempt that would follow, whose keys
+/// are those of the lost one. An error of the probe is logged and counts as [`Probed::Unknown`].
+///
+/// When the operation fails for good, `undo` gets each step that has an undo, the last one first. An error of it leaves the operation
+/// *stuck* until an operator acts.
+///
+/// Dropping the future while the probe runs changes nothing; while steps are undone it leaves the rest to the next call after the lease
+/// is over; for the rest see [`run()`].
 ///
 /// ```
-/// use lambda_idempotency::function::{BoxError, Call, FunctionOperation, run_with_probe};
-/// # use lambda_idempotency::{Attempt, Idempotency, IdempotencyKey, MemoryStore, Namespace, OnAbandoned, Operation, Probed, Scope};
+/// use lambda_idempotency::function::{BoxError, Call, FunctionOperation, run_with};
+/// # use lambda_idempotency::{Attempt, Idempotency, IdempotencyKey, MemoryStore, Namespace, OnAbandoned, Operation, Probed, Scope, no_undo};
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BoxError> {
 /// # let idempotency = Idempotency::new(MemoryStore::default(), Namespace::new("test")?);
@@ -81,7 +90,8 @@ where
 ///     # let _ = attempt;
 ///     Ok(Probed::DidNotHappen)
 /// };
-/// let done = run_with_probe(&idempotency, &operation, call, probe, async |_| Ok::<_, BoxError>("12A".to_owned())).await?;
+/// let reserve = async |_| Ok::<_, BoxError>("12A".to_owned());
+/// let done = run_with(&idempotency, &operation, call, probe, no_undo, reserve).await?;
 /// # assert_eq!(done.value, "12A");
 /// # Ok(()) }
 /// ```
@@ -89,43 +99,49 @@ where
 /// # Errors
 ///
 /// As [`run()`].
-pub async fn run_with_probe<S, P, F, R, E>(
+pub async fn run_with<S, P, U, G, F, R, E>(
     idempotency: &Idempotency<S>,
     operation: &FunctionOperation,
     call: Call,
     probe: impl FnOnce(Attempt) -> P,
+    undo: U,
     handler: impl FnOnce(Attempt) -> F,
 ) -> Result<Done<R>, Error<E>>
 where
     S: Store,
     P: Future<Output = Result<Probed<R>, BoxError>>,
+    U: Fn(Undo) -> G,
+    G: Future<Output = Result<Undone, BoxError>>,
     F: Future<Output = Result<R, E>>,
     R: Storable,
     E: Classify,
 {
-    carry_out(idempotency, operation, call, types(), probe, handler).await
+    carry_out(idempotency, operation, call, types(), probe, undo, handler).await
 }
 
-/// Both of them, without asking for anything but [`Types`].
+/// The same, without asking for anything but [`Types`].
 #[doc(hidden)]
-pub async fn carry_out<S, P, F, R, E>(
+pub async fn carry_out<S, P, U, G, F, R, E>(
     idempotency: &Idempotency<S>,
     operation: &FunctionOperation,
     call: Call,
     types: Types<R, E>,
     probe: impl FnOnce(Attempt) -> P,
+    undo: U,
     handler: impl FnOnce(Attempt) -> F,
 ) -> Result<Done<R>, Error<E>>
 where
     S: Store,
     P: Future<Output = Result<Probed<R>, BoxError>>,
+    U: Fn(Undo) -> G,
+    G: Future<Output = Result<Undone, BoxError>>,
     F: Future<Output = Result<R, E>>,
 {
     let policy = operation.policy.look_first(call.looks_first());
     let (engine, request) = (idempotency.engine(), call.request(idempotency, operation));
     let request = match idempotency.mode() {
-        Mode::Shadow => return shadow::run(idempotency, operation, request, types, handler).await,
-        Mode::Off => return unprotected(idempotency, &request?, types, handler).await,
+        Mode::Shadow => return shadow::run(idempotency, operation, request, types, undo, handler).await,
+        Mode::Off => return unprotected(idempotency, operation, &request?, types, undo, handler).await,
         Mode::Enforce => request?,
     };
     let mut claimed = engine.claim(&request, &policy).await;
@@ -145,87 +161,30 @@ where
     match claimed {
         Ok(Claimed::Fresh(claim)) => {
             let returned = handler(claim.attempt().clone()).await;
-            finish(idempotency, claim, types, returned).await
+            finish(idempotency, operation, claim, types, undo, returned).await
         }
-        Ok(Claimed::Replay(replay)) => (types.replay)(&replay),
-        Ok(Claimed::Conflict { retry_after, lease_left }) => Err(Error::Conflict { retry_after, lease_left }),
-        Ok(Claimed::Mismatch) => Err(Error::Mismatch),
-        Ok(Claimed::Uncertain) => Err(Error::Uncertain),
-        // Lost a second time between two looks: whoever was quicker asks as well.
-        Ok(Claimed::Abandoned(_)) => Err(Error::Conflict { retry_after: SOON, lease_left: SOON }),
+        Ok(Claimed::Compensating(claim)) => {
+            let outcome = engine.resume_compensation(claim, undo).await;
+            compensated(idempotency.mode(), outcome, types, None)
+        }
+        Ok(claimed) => instead(claimed, types),
         Err(error) => Err(not_claimed(error)),
     }
 }
 
-/// Ends the claim by what the handler returned.
-pub(super) async fn finish<S: Store, R, E>(
-    idempotency: &Idempotency<S>,
-    claim: Claim,
-    types: Types<R, E>,
-    returned: Result<R, E>,
-) -> Result<Done<R>, Error<E>> {
-    let engine = idempotency.engine();
-    let error = match returned {
-        Ok(value) => {
-            let (value, outcome) = (types.store)(value);
-            return ended(idempotency.mode(), engine.complete(claim, outcome).await, types, Ok(Done::now(value)));
-        }
-        Err(error) => error,
-    };
-    match (types.classify)(&error) {
-        Failure::Retryable { retry_after } => {
-            let _ = engine.release(claim).await;
-            Err(Error::Retryable { error, retry_after })
-        }
-        Failure::Permanent(failed) => {
-            let completion = engine.fail(claim, stored::failure(&failed)).await;
-            ended(idempotency.mode(), completion, types, Err(Error::Failed(failed)))
-        }
-        Failure::Abandoned => {
-            // The claim is dropped: its lease says when the key may be used again.
-            tracing::warn!(record = %claim.record().key, "attempt abandoned");
-            Err(Error::Abandoned(error))
+/// What a call gets whose function does not run, or in vain.
+pub(super) fn instead<R, E>(claimed: Claimed, types: Types<R, E>) -> Result<Done<R>, Error<E>> {
+    match claimed {
+        Claimed::Replay(replay) => (types.replay)(&replay),
+        Claimed::Conflict { retry_after, lease_left } => Err(Error::Conflict { retry_after, lease_left }),
+        Claimed::Mismatch => Err(Error::Mismatch),
+        Claimed::Uncertain => Err(Error::Uncertain),
+        Claimed::Stuck => Err(Error::Stuck),
+        // Lost a second time between two looks: whoever was quicker asks as well.
+        Claimed::Abandoned(_) | Claimed::Fresh(_) | Claimed::Compensating(_) => {
+            Err(Error::Conflict { retry_after: SOON, lease_left: SOON })
         }
     }
-}
-
-/// What the caller gets at the end of an attempt.
-fn ended<R, E>(
-    mode: Mode,
-    completion: Completion,
-    types: Types<R, E>,
-    own: Result<Done<R>, Error<E>>,
-) -> Result<Done<R>, Error<E>> {
-    match completion {
-        // Shadow mode holds nothing back.
-        _ if mode == Mode::Shadow => own,
-        // The effect happened; an error would invite the caller to repeat it.
-        Completion::Stored => own,
-        Completion::Vanished | Completion::Unconfirmed => own.map(Done::unconfirmed),
-        Completion::Superseded(Some(replay)) => (types.replay)(&replay),
-        Completion::Superseded(None) => Err(Error::Conflict { retry_after: SOON, lease_left: SOON }),
-    }
-}
-
-/// Runs the handler without a claim.
-pub(super) async fn unprotected<S, F, R, E>(
-    idempotency: &Idempotency<S>,
-    request: &Request,
-    types: Types<R, E>,
-    handler: impl FnOnce(Attempt) -> F,
-) -> Result<Done<R>, Error<E>>
-where
-    F: Future<Output = Result<R, E>>,
-{
-    let error = match handler(idempotency.engine().unprotected_attempt(request)).await {
-        Ok(value) => return Ok(Done::now(value)),
-        Err(error) => error,
-    };
-    Err(match (types.classify)(&error) {
-        Failure::Retryable { retry_after } => Error::Retryable { error, retry_after },
-        Failure::Permanent(failed) => Error::Failed(failed),
-        Failure::Abandoned => Error::Abandoned(error),
-    })
 }
 
 /// The call could not be protected, so the handler did not run.

@@ -2,33 +2,31 @@
 
 use std::future::Future;
 
-use idempotency_core::{Attempt, ClaimError, Claimed, Request, Store};
+use idempotency_core::{Attempt, ClaimError, Claimed, Request, Store, Undo, Undone};
 
-use super::{
-    Done, Error, FunctionOperation,
-    run::{finish, unprotected},
-    types::Types,
-};
+use super::{BoxError, Done, Error, FunctionOperation, finish::finish, types::Types, unprotected::unprotected};
 use crate::{Idempotency, outcome::name, without_key::without_key};
 
 /// Runs one call, whatever is stored under its key. The first of its kind is claimed and completed as usual, so that its
 /// duplicates can be recognised; what would have been refused or replayed is told by a line with `would_be`, and runs.
-pub(super) async fn run<S, F, R, E>(
+pub(super) async fn run<S, G, F, R, E>(
     idempotency: &Idempotency<S>,
     operation: &FunctionOperation,
     request: Result<Request, Error<E>>,
     types: Types<R, E>,
+    undo: impl Fn(Undo) -> G,
     handler: impl FnOnce(Attempt) -> F,
 ) -> Result<Done<R>, Error<E>>
 where
     S: Store,
+    G: Future<Output = Result<Undone, BoxError>>,
     F: Future<Output = Result<R, E>>,
 {
     let (request, would_be) = match request {
         Ok(request) => match idempotency.engine().claim(&request, &operation.policy.wait(None)).await {
             Ok(Claimed::Fresh(claim)) => {
                 let returned = handler(claim.attempt().clone()).await;
-                return finish(idempotency, claim, types, returned).await;
+                return finish(idempotency, operation, claim, types, undo, returned).await;
             }
             claimed => (request, name(&claimed)),
         },
@@ -44,5 +42,5 @@ where
         }
     };
     tracing::warn!(operation = %operation.operation, would_be, "shadow mode: the function runs all the same");
-    unprotected(idempotency, &request, types, handler).await
+    unprotected(idempotency, operation, &request, types, undo, handler).await
 }

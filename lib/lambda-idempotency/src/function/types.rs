@@ -1,6 +1,6 @@
 //! What the protocol asks of a function's types.
 
-use idempotency_core::{Outcome, Replay};
+use idempotency_core::{Outcome, Refused, Replay};
 
 use super::{Classify, Done, Error, Failure, Storable, stored};
 
@@ -12,12 +12,13 @@ pub struct Types<R, E> {
     pub(super) store: fn(R) -> (R, Outcome),
     pub(super) replay: fn(&Replay) -> Result<Done<R>, Error<E>>,
     pub(super) classify: fn(&E) -> Failure,
+    pub(super) refused: fn(Refused) -> Option<E>,
 }
 
 /// Asks. (A function, because of an associated one the compiler would not say what is asked.)
 #[doc(hidden)]
 pub const fn types<R: Storable, E: Classify>() -> Types<R, E> {
-    Types { store: stored::value, replay: stored::replay, classify: E::classify }
+    Types { store: stored::value, replay: stored::replay, classify: E::classify, refused: E::refused }
 }
 
 impl<R, E> Clone for Types<R, E> {

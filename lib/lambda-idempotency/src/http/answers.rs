@@ -106,6 +106,26 @@ pub(super) fn retryable(retry_after: Option<Duration>, source: &Error) -> Reply 
     reply(Problem::new(ProblemType::Retryable, detail).with_retry_after(retry_after.unwrap_or(SOON)))
 }
 
+/// What was staged is written or not, all of it.
+pub(super) fn not_committed() -> Reply {
+    let detail = "repeat the request with the same Idempotency-Key: it takes effect once";
+    reply(Problem::new(ProblemType::NotCommitted, detail).with_retry_after(SOON))
+}
+
+/// The operation failed, and what it did could not be undone now.
+pub(super) fn undoing() -> Reply {
+    let detail = "the operation failed, and what it had done before is not undone yet; repeat the request with the same \
+                  Idempotency-Key to go on with that and to get the failure";
+    reply(Problem::new(ProblemType::Undoing, detail).with_retry_after(SOON))
+}
+
+/// The operation failed, and what it did cannot be undone.
+pub(super) fn stuck() -> Reply {
+    let detail = "the operation failed, and something that it had done before could not be undone; this answer stays until the \
+                  operator has resolved it";
+    reply(Problem::new(ProblemType::CompensationStuck, detail))
+}
+
 fn result_unreadable() -> Reply {
     let detail = "the operation ended and will not be repeated, but its stored response cannot be read by this version";
     reply(Problem::new(ProblemType::ResultUnreadable, detail))

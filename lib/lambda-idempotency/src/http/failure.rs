@@ -2,6 +2,7 @@
 
 use std::{convert::Infallible, time::Duration};
 
+use idempotency_core::Refused;
 use lambda_http::{Body, Error, Response};
 
 /// What became of the effect of a handler that returned an error.
@@ -56,6 +57,37 @@ pub enum Failure {
 pub trait Classify {
     /// What became of the effect.
     fn classify(self) -> Failure;
+
+    /// The error of a handler that returned a response, and the condition of a write that it had staged does not hold. Nothing of
+    /// what was staged has been written. Without one the caller gets 503 and may retry.
+    ///
+    /// ```
+    /// use lambda_idempotency::{Refused, http::{Classify, Failure}};
+    ///
+    /// enum TransferError {
+    ///     InsufficientFunds,
+    /// #   Other,
+    /// }
+    ///
+    /// impl Classify for TransferError {
+    ///     fn classify(self) -> Failure {
+    ///         # let response = Box::default();
+    ///         // …
+    ///         # Failure::Permanent(response)
+    ///     }
+    ///
+    ///     fn refused(refused: Refused) -> Option<Self> {
+    ///         (refused.name() == "debit").then_some(Self::InsufficientFunds)
+    ///     }
+    /// }
+    /// ```
+    fn refused(refused: Refused) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        let _ = refused;
+        None
+    }
 }
 
 /// An error of unknown meaning: abandoned.

@@ -18,8 +18,8 @@ use crate::{DynamoDbStore, Idempotency};
 
 /// Makes any `lambda_http` service idempotent.
 ///
-/// A layer has no probe: [`OnAbandoned::Probe`](crate::OnAbandoned::Probe) behaves like `Reject` here. Use
-/// [`run_with_probe`](super::run_with_probe()) or the macro for it.
+/// A layer has no probe: [`OnAbandoned::Probe`](crate::OnAbandoned::Probe) behaves like `Reject` here, and it has nothing that undoes
+/// steps. Use [`run_with`](super::run_with()) or the macro for these.
 ///
 /// The service finds its [`Attempt`] among the request's extensions; on methods that need no key there is none.
 ///

@@ -40,6 +40,7 @@ mod answers;
 mod extract;
 mod failure;
 mod fingerprint;
+mod finish;
 mod in_flight;
 mod key_header;
 mod layer;
@@ -54,6 +55,7 @@ mod shadow;
 mod status;
 mod stored;
 mod types;
+mod unprotected;
 
 pub use extract::{FromAttempt, FromRequest, Json, Rejection};
 pub use failure::{Classify, Failure};
@@ -65,7 +67,9 @@ pub use problem::{Problem, ProblemType};
 pub use replayed_headers::ReplayHeader;
 pub use reply::Reply;
 pub use retain::Retain;
-pub use run::{run, run_with_probe};
+#[doc(hidden)]
+pub use run::carry_out;
+pub use run::{no_probe, run, run_with};
 pub use scope::ScopeSource;
 pub use status::status;
 pub use stored::{IDEMPOTENT_BODY_OMITTED, IDEMPOTENT_REPLAYED};

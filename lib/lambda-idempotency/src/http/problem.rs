@@ -37,6 +37,12 @@ pub enum ProblemType {
     StoreUnavailable,
     /// The handler says that its effect did not happen and may be tried again.
     Retryable,
+    /// The handler ran, and it is not known whether what it staged was written: all of it or nothing.
+    NotCommitted,
+    /// The operation failed for good, and what it did before is not undone yet.
+    Undoing,
+    /// The operation failed for good, and something that it did before could not be undone.
+    CompensationStuck,
 }
 
 impl ProblemType {
@@ -55,6 +61,9 @@ impl ProblemType {
             Self::ResultMissing => "result-missing",
             Self::StoreUnavailable => "store-unavailable",
             Self::Retryable => "retryable",
+            Self::NotCommitted => "not-committed",
+            Self::Undoing => "undoing",
+            Self::CompensationStuck => "compensation-stuck",
         }
     }
 
@@ -67,8 +76,12 @@ impl ProblemType {
             Self::ResultMissing => StatusCode::NOT_FOUND,
             Self::Conflict => StatusCode::CONFLICT,
             Self::Mismatch => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::OutcomeUnknown | Self::ResultUnreadable => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::StoreUnavailable | Self::Retryable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::OutcomeUnknown | Self::ResultUnreadable | Self::CompensationStuck => {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
+            Self::StoreUnavailable | Self::Retryable | Self::NotCommitted | Self::Undoing => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
         }
     }
 
@@ -86,6 +99,9 @@ impl ProblemType {
             Self::ResultMissing => "There is no result for this idempotency key",
             Self::StoreUnavailable => "The idempotency store is not available",
             Self::Retryable => "The operation could not be carried out now",
+            Self::NotCommitted => "It is not known whether this request took effect",
+            Self::Undoing => "The operation failed and is being undone",
+            Self::CompensationStuck => "The operation failed and could not be undone",
         }
     }
 }

@@ -1,24 +1,31 @@
 //! One request through the protocol.
 
-use std::{future::Future, time::Duration};
+use std::{
+    future::{Future, Ready},
+    time::Duration,
+};
 
-use idempotency_core::{Attempt, Claim, Claimed, Completion, EpochMillis, OnAbandoned, Store};
+use idempotency_core::{Attempt, Claimed, EpochMillis, OnAbandoned, Store, Undo, Undone};
 use lambda_http::{Error, IntoResponse, Request, RequestExt};
 
 use super::{
-    Classify, Failure, FromAttempt, HttpOperation, InFlight, KeyHeaderError, Probed, Problem, ProblemType, Rejection,
-    Reply, answers,
+    Classify, FromAttempt, HttpOperation, InFlight, KeyHeaderError, Probed, Problem, ProblemType, Rejection, Reply,
+    Types, answers,
     fingerprint::{fingerprint, path},
+    finish::{compensated, completed, finish, release},
     key_header::key_from_headers,
     operation::route,
     shadow,
     status::{location, status},
     stored::StoredResponse,
+    types,
+    unprotected::unprotected,
 };
 use crate::{
     Idempotency, Mode, lambda_deadline,
     outcome::{attempt, name},
     probed::{nobody_can_say, said},
+    undo::no_undo,
 };
 
 /// Runs one request through the protocol: the attribute macro and the tower layer are calls of this function.
@@ -61,20 +68,31 @@ where
     R: IntoResponse,
     E: Classify,
 {
-    run_with_probe(idempotency, operation, request, extract, |attempt, _| nobody_can_say::<Reply>(attempt), handler)
-        .await
+    run_with(idempotency, operation, request, extract, no_probe, no_undo, handler).await
 }
 
-/// As [`run()`], for an operation with [`OnAbandoned::Probe`](crate::OnAbandoned::Probe): after a lost attempt, `probe` asks
-/// the outside world whether its effect happened. It gets the attempt that would follow, whose keys are those of the lost one,
-/// and the request, to compare what it finds with what was asked for. An error of the probe is logged and counts as [`Probed::Unknown`].
+/// The probe of an operation that has none: nobody can say.
+pub fn no_probe(attempt: Attempt, _: Request) -> Ready<Result<Probed<Reply>, Error>> {
+    nobody_can_say(attempt)
+}
+
+/// As [`run()`], for an operation that can ask about a lost attempt ([`OnAbandoned::Probe`](crate::OnAbandoned::Probe)) or undo its
+/// steps ([`HttpOperation::undo`]); [`no_probe`] and [`no_undo`](crate::no_undo) stand for what it cannot.
 ///
-/// Dropping the future while the probe runs changes nothing; for the rest see [`run()`].
+/// After a lost attempt, `probe` asks the outside world whether its effect happened. It gets the attempt that would follow, whose keys
+/// are those of the lost one, and the request, to compare what it finds with what was asked for. An error of the probe is logged and
+/// counts as [`Probed::Unknown`].
+///
+/// When the operation fails for good, `undo` gets each step that has an undo, the last one first. An error of it leaves the operation
+/// *stuck* until an operator acts.
+///
+/// Dropping the future while the probe runs changes nothing; while steps are undone it leaves the rest to the next request after the
+/// lease is over; for the rest see [`run()`].
 ///
 /// ```
 /// # use lambda_http::{Body, Error, Request, http};
-/// # use lambda_idempotency::{Attempt, Idempotency, Namespace, OnAbandoned, Operation};
-/// use lambda_idempotency::http::{HttpOperation, Probed, run_with_probe, scope};
+/// # use lambda_idempotency::{Attempt, Idempotency, Namespace, OnAbandoned, Operation, no_undo};
+/// use lambda_idempotency::http::{HttpOperation, Probed, run_with, scope};
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Error> {
 /// # let idempotency = Idempotency::new(idempotency_core::MemoryStore::default(), Namespace::new("dev")?);
 /// # let request = http::Request::post("/orders").header("idempotency-key", "k-1").body(Body::from("{}"))?;
@@ -86,7 +104,7 @@ where
 ///     Ok(Probed::<String>::DidNotHappen)
 /// };
 /// let handler = async |_: Request, _: Attempt| Ok::<_, Error>("ordered");
-/// let response = run_with_probe(&idempotency, &operation, request, Ok, probe, handler).await?;
+/// let response = run_with(&idempotency, &operation, request, Ok, probe, no_undo, handler).await?;
 /// # assert_eq!(response.body().as_ref(), b"ordered");
 /// # Ok(()) }
 /// ```
@@ -94,22 +112,52 @@ where
 /// # Errors
 ///
 /// As [`run()`].
-pub async fn run_with_probe<S, A, T, P, Q, F, R, E>(
+pub async fn run_with<S, A, T, P, H, Q, U, G, F, R, E>(
     idempotency: &Idempotency<S>,
     operation: &HttpOperation,
     request: Request,
     extract: impl FnOnce(Request) -> Result<A, Rejection>,
-    probe: impl FnOnce(Attempt, Request) -> P,
+    probe: P,
+    undo: U,
     handler: impl FnOnce(A, T) -> F,
 ) -> Result<Reply, Error>
 where
     S: Store,
     T: FromAttempt,
-    P: Future<Output = Result<Probed<Q>, Error>>,
+    P: FnOnce(Attempt, Request) -> H,
+    H: Future<Output = Result<Probed<Q>, Error>>,
     Q: IntoResponse,
+    U: Fn(Undo) -> G,
+    G: Future<Output = Result<Undone, Error>>,
     F: Future<Output = Result<R, E>>,
     R: IntoResponse,
     E: Classify,
+{
+    carry_out(idempotency, operation, request, extract, types(), probe, undo, handler).await
+}
+
+/// The same, without asking for anything but [`Types`].
+#[doc(hidden)]
+#[expect(clippy::too_many_arguments, reason = "only the macro writes such a call")]
+pub async fn carry_out<S, A, T, P, H, Q, U, G, F, R, E>(
+    idempotency: &Idempotency<S>,
+    operation: &HttpOperation,
+    request: Request,
+    extract: impl FnOnce(Request) -> Result<A, Rejection>,
+    types: Types<R, E>,
+    probe: P,
+    undo: U,
+    handler: impl FnOnce(A, T) -> F,
+) -> Result<Reply, Error>
+where
+    S: Store,
+    T: FromAttempt,
+    P: FnOnce(Attempt, Request) -> H,
+    H: Future<Output = Result<Probed<Q>, Error>>,
+    Q: IntoResponse,
+    U: Fn(Undo) -> G,
+    G: Future<Output = Result<Undone, Error>>,
+    F: Future<Output = Result<R, E>>,
 {
     let method = request.method().clone();
     if !operation.protects(&method) {
@@ -119,11 +167,12 @@ where
             return Ok(reply);
         }
         let attempt = T::from_attempt(None, operation, &method);
-        return unprotected(attempt.and_then(|attempt| Ok((extract(request)?, attempt))), handler).await;
+        let taken = attempt.and_then(|attempt| Ok((extract(request)?, attempt)));
+        return unprotected(idempotency, types, None, undo, taken, handler).await;
     }
     let claim_request = claim_request(idempotency, operation, &request);
     if idempotency.mode() == Mode::Shadow {
-        return shadow::run(idempotency, operation, claim_request, request, extract, handler).await;
+        return shadow::run(idempotency, operation, claim_request, request, extract, types, undo, handler).await;
     }
     let claim_request = match claim_request {
         Ok(claim_request) => claim_request,
@@ -140,8 +189,9 @@ where
     };
     let engine = idempotency.engine();
     if idempotency.mode() == Mode::Off {
-        let attempt = T::from_attempt(Some(engine.unprotected_attempt(&claim_request)), operation, &method);
-        return unprotected(attempt.map(|attempt| (arguments, attempt)), handler).await;
+        let attempt = engine.unprotected_attempt(&claim_request, &operation.policy)?;
+        let taken = T::from_attempt(Some(attempt.clone()), operation, &method).map(|attempt| (arguments, attempt));
+        return unprotected(idempotency, types, Some(attempt), undo, taken, handler).await;
     }
     let claimed = engine.claim(&claim_request, &operation.policy).await;
     tracing::info!(operation = %claim_request.operation, outcome = name(&claimed), attempt = attempt(&claimed), "idempotency");
@@ -152,7 +202,7 @@ where
                     let response =
                         StoredResponse::new(Reply::converted(response).await.into_inner(), &operation.replayed_headers);
                     let completion = engine.complete(abandoned.happened(), response.outcome()).await;
-                    return Ok(answer(idempotency.mode(), completion, response));
+                    return Ok(completed(idempotency.mode(), completion, response));
                 }
                 Probed::DidNotHappen => engine.take_over(abandoned, &claim_request, &operation.policy).await,
                 Probed::Unknown => return Ok(answers::not_known_yet()),
@@ -166,21 +216,34 @@ where
         Ok(Claimed::Fresh(claim)) => {
             let attempt = T::from_attempt(Some(claim.attempt().clone()), operation, &method);
             match attempt {
-                Ok(attempt) => finish(idempotency, operation, claim, handler(arguments, attempt).await).await,
-                // An attempt was given, so nothing refuses it; if something ever does, nothing has run.
-                Err(rejection) => {
-                    let _ = engine.release(claim).await;
-                    Ok((*rejection).into())
+                Ok(attempt) => {
+                    let returned = handler(arguments, attempt).await;
+                    finish(idempotency, operation, claim, types, undo, returned).await
                 }
+                // An attempt was given, so nothing refuses it; if something ever does, nothing has run.
+                Err(rejection) => Ok(release(idempotency, claim).await.unwrap_or_else(|| (*rejection).into())),
             }
         }
-        Ok(Claimed::Replay(replay)) => Ok(answers::replayed(replay)),
-        Ok(Claimed::Conflict { retry_after, .. }) => Ok(in_flight(location.as_deref(), retry_after)),
-        Ok(Claimed::Mismatch) => Ok(answers::mismatch()),
-        Ok(Claimed::Uncertain) => Ok(answers::uncertain()),
-        // Lost a second time between two looks: whoever was quicker asks as well.
-        Ok(Claimed::Abandoned(_)) => Ok(in_flight(location.as_deref(), Duration::from_secs(1))),
+        Ok(Claimed::Compensating(claim)) => {
+            Ok(compensated(idempotency.mode(), engine.resume_compensation(claim, undo).await, None))
+        }
+        Ok(claimed) => Ok(instead(claimed, location.as_deref())),
         Err(error) => Ok(answers::not_claimed(&error)),
+    }
+}
+
+/// What a request gets whose handler does not run, or in vain.
+pub(super) fn instead(claimed: Claimed, location: Option<&str>) -> Reply {
+    match claimed {
+        Claimed::Replay(replay) => answers::replayed(replay),
+        Claimed::Conflict { retry_after, .. } => in_flight(location, retry_after),
+        Claimed::Mismatch => answers::mismatch(),
+        Claimed::Uncertain => answers::uncertain(),
+        Claimed::Stuck => answers::stuck(),
+        // Lost a second time between two looks: whoever was quicker asks as well.
+        Claimed::Abandoned(_) | Claimed::Fresh(_) | Claimed::Compensating(_) => {
+            in_flight(location, Duration::from_secs(1))
+        }
     }
 }
 
@@ -221,84 +284,5 @@ pub(super) fn deadline<S>(idempotency: &Idempotency<S>, operation: &HttpOperatio
     match request.lambda_context_ref() {
         Some(context) => lambda_deadline(context),
         None => idempotency.engine().now() + operation.policy.window().longest_run(),
-    }
-}
-
-/// Ends the claim by what the handler returned, and answers.
-pub(super) async fn finish<S: Store, R: IntoResponse, E: Classify>(
-    idempotency: &Idempotency<S>,
-    operation: &HttpOperation,
-    claim: Claim,
-    returned: Result<R, E>,
-) -> Result<Reply, Error> {
-    let engine = idempotency.engine();
-    let failure = match returned {
-        Ok(response) => {
-            let response = Reply::converted(response).await;
-            if !operation.retain.keeps(response.status()) {
-                let _ = engine.release(claim).await;
-                return Ok(response);
-            }
-            let response = StoredResponse::new(response.into_inner(), &operation.replayed_headers);
-            let completion = engine.complete(claim, response.outcome()).await;
-            return Ok(answer(idempotency.mode(), completion, response));
-        }
-        Err(error) => error.classify(),
-    };
-    match failure {
-        Failure::Retryable { retry_after, source } => {
-            let _ = engine.release(claim).await;
-            Ok(answers::retryable(retry_after, &source))
-        }
-        Failure::Permanent(response) => {
-            let response = StoredResponse::new(*response, &operation.replayed_headers);
-            let completion = engine.fail(claim, response.outcome()).await;
-            Ok(answer(idempotency.mode(), completion, response))
-        }
-        Failure::Abandoned(error) => {
-            // The claim is dropped: its lease says when the key may be used again.
-            tracing::warn!(record = %claim.record().key, error = error.as_ref() as &dyn std::error::Error, "attempt abandoned");
-            Err(error)
-        }
-    }
-}
-
-/// What the caller gets at the end of an attempt.
-fn answer(mode: Mode, completion: Completion, response: StoredResponse) -> Reply {
-    match completion {
-        // Shadow mode holds nothing back: the handler ran, and its response is the caller's.
-        _ if mode == Mode::Shadow => response.into_response().into(),
-        // The effect happened; an error would invite the caller to repeat it.
-        Completion::Stored | Completion::Vanished | Completion::Unconfirmed => response.into_response().into(),
-        Completion::Superseded(Some(replay)) => answers::replayed(replay),
-        Completion::Superseded(None) => answers::conflict(Duration::from_secs(1)),
-    }
-}
-
-/// Runs the handler without a claim.
-pub(super) async fn unprotected<A, T, F, R, E>(
-    taken: Result<(A, T), Rejection>,
-    handler: impl FnOnce(A, T) -> F,
-) -> Result<Reply, Error>
-where
-    F: Future<Output = Result<R, E>>,
-    R: IntoResponse,
-    E: Classify,
-{
-    match taken {
-        Ok((arguments, attempt)) => deliver(handler(arguments, attempt).await).await,
-        Err(rejection) => Ok((*rejection).into()),
-    }
-}
-
-/// An unprotected request's answer.
-async fn deliver<R: IntoResponse, E: Classify>(returned: Result<R, E>) -> Result<Reply, Error> {
-    match returned {
-        Ok(response) => Ok(Reply::converted(response).await),
-        Err(error) => match error.classify() {
-            Failure::Retryable { retry_after, source } => Ok(answers::retryable(retry_after, &source)),
-            Failure::Permanent(response) => Ok((*response).into()),
-            Failure::Abandoned(error) => Err(error),
-        },
     }
 }

@@ -1,30 +1,34 @@
 //! Shadow mode: everything runs, and the log tells what would have been deduplicated.
 
-use idempotency_core::{Claimed, Request as ClaimRequest, Store};
-use lambda_http::{Error, IntoResponse, Request};
+use std::future::Future;
+
+use idempotency_core::{Claimed, Request as ClaimRequest, Store, Undo, Undone};
+use lambda_http::{Error, Request};
 
 use super::{
-    Classify, FromAttempt, HttpOperation, Problem, Rejection, Reply,
-    run::{self, finish, unprotected},
+    FromAttempt, HttpOperation, Problem, Rejection, Reply, Types, finish::finish, run::deadline,
+    unprotected::unprotected,
 };
 use crate::{Idempotency, outcome::name, without_key::without_key};
 
 /// Runs one request, whatever is stored under its key. The first of its kind is claimed and completed as usual, so that its
 /// duplicates can be recognised; what would have been refused or replayed is told by a line with `would_be`, and runs.
-pub(super) async fn run<S, A, T, F, R, E>(
+#[expect(clippy::too_many_arguments, reason = "they are those of `run_with`")]
+pub(super) async fn run<S, A, T, G, F, R, E>(
     idempotency: &Idempotency<S>,
     operation: &HttpOperation,
     claim_request: Result<ClaimRequest, Problem>,
     request: Request,
     extract: impl FnOnce(Request) -> Result<A, Rejection>,
+    types: Types<R, E>,
+    undo: impl Fn(Undo) -> G,
     handler: impl FnOnce(A, T) -> F,
 ) -> Result<Reply, Error>
 where
     S: Store,
     T: FromAttempt,
+    G: Future<Output = Result<Undone, Error>>,
     F: Future<Output = Result<R, E>>,
-    R: IntoResponse,
-    E: Classify,
 {
     let (engine, method) = (idempotency.engine(), request.method().clone());
     let name_of_operation = operation.operation.to_string();
@@ -32,7 +36,7 @@ where
         Ok(claim_request) => (Some(claim_request), None),
         Err(problem) => (None, Some(problem)),
     };
-    let deadline = run::deadline(idempotency, operation, &request);
+    let deadline = deadline(idempotency, operation, &request);
     // The handler's own arguments are not the protocol's, so what it cannot read is refused as ever.
     let arguments = match extract(request) {
         Ok(arguments) => arguments,
@@ -43,7 +47,10 @@ where
             Ok(Claimed::Fresh(claim)) => {
                 let attempt = T::from_attempt(Some(claim.attempt().clone()), operation, &method);
                 return match attempt {
-                    Ok(attempt) => finish(idempotency, operation, claim, handler(arguments, attempt).await).await,
+                    Ok(attempt) => {
+                        let returned = handler(arguments, attempt).await;
+                        finish(idempotency, operation, claim, types, undo, returned).await
+                    }
                     Err(rejection) => Ok((*rejection).into()),
                 };
             }
@@ -56,6 +63,7 @@ where
         Some(claim_request) => claim_request,
         None => without_key(idempotency, &operation.operation, deadline)?,
     };
-    let attempt = T::from_attempt(Some(engine.unprotected_attempt(&claim_request)), operation, &method);
-    unprotected(attempt.map(|attempt| (arguments, attempt)), handler).await
+    let attempt = engine.unprotected_attempt(&claim_request, &operation.policy)?;
+    let taken = T::from_attempt(Some(attempt.clone()), operation, &method).map(|attempt| (arguments, attempt));
+    unprotected(idempotency, types, Some(attempt), undo, taken, handler).await
 }

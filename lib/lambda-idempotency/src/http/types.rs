@@ -2,6 +2,7 @@
 
 use std::future::Future;
 
+use idempotency_core::Refused;
 use lambda_http::{Body, IntoResponse, Response};
 
 use super::{Classify, Failure, Reply};
@@ -14,25 +15,34 @@ type Converting = std::pin::Pin<Box<dyn Future<Output = Response<Body>> + Send>>
 #[derive(Debug)]
 pub struct Types<R, E> {
     convert: fn(R) -> Converting,
-    classify: fn(E) -> Failure,
+    pub(super) classify: fn(E) -> Failure,
+    refused: fn(Refused) -> Option<E>,
 }
 
 /// Asks. (A function, because of an associated one the compiler would not say what is asked.)
 #[doc(hidden)]
 pub const fn types<R: IntoResponse, E: Classify>() -> Types<R, E> {
-    Types { convert: R::into_response, classify: E::classify }
+    Types { convert: R::into_response, classify: E::classify, refused: E::refused }
 }
 
 impl<R, E> Types<R, E> {
-    /// What the handler returns, converted once.
-    ///
-    /// # Errors
-    ///
-    /// The handler's error, classified.
-    pub async fn answered(self, handler: impl Future<Output = Result<R, E>>) -> Result<Reply, Failure> {
-        match handler.await {
-            Ok(value) => Ok((self.convert)(value).await.into()),
-            Err(error) => Err((self.classify)(error)),
+    pub(super) async fn convert(self, value: R) -> Reply {
+        (self.convert)(value).await.into()
+    }
+
+    /// What it means that a staged write's condition does not hold.
+    pub(super) fn refused(self, refused: Refused) -> Failure {
+        match (self.refused)(refused.clone()) {
+            Some(error) => (self.classify)(error),
+            None => Failure::Retryable { retry_after: None, source: refused.into() },
         }
     }
 }
+
+impl<R, E> Clone for Types<R, E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R, E> Copy for Types<R, E> {}

@@ -1,0 +1,53 @@
+//! Requests without a claim.
+
+use std::future::Future;
+
+use idempotency_core::{Applied, Attempt, Store, Undo, Undone};
+use lambda_http::Error;
+
+use super::{Failure, Rejection, Reply, Types, answers};
+use crate::Idempotency;
+
+/// Runs the handler without a claim. What it stages is written, and what its steps did is undone if it fails for good; nothing is
+/// remembered of either.
+pub(super) async fn unprotected<S, A, T, G, F, R, E>(
+    idempotency: &Idempotency<S>,
+    types: Types<R, E>,
+    attempt: Option<Attempt>,
+    undo: impl Fn(Undo) -> G,
+    taken: Result<(A, T), Rejection>,
+    handler: impl FnOnce(A, T) -> F,
+) -> Result<Reply, Error>
+where
+    S: Store,
+    G: Future<Output = Result<Undone, Error>>,
+    F: Future<Output = Result<R, E>>,
+{
+    let (arguments, taken) = match taken {
+        Ok(taken) => taken,
+        Err(rejection) => return Ok((*rejection).into()),
+    };
+    let engine = idempotency.engine();
+    let failure = match handler(arguments, taken).await {
+        Ok(response) => {
+            let response = types.convert(response).await;
+            let Some(attempt) = &attempt else { return Ok(response) };
+            match engine.apply(attempt).await {
+                Applied::Stored => return Ok(response),
+                Applied::Refused(refused) => types.refused(refused),
+                Applied::Unknown => return Ok(answers::not_committed()),
+            }
+        }
+        Err(error) => (types.classify)(error),
+    };
+    match failure {
+        Failure::Retryable { retry_after, source } => Ok(answers::retryable(retry_after, &source)),
+        Failure::Permanent(response) => {
+            if let Some(attempt) = &attempt {
+                engine.undo_unprotected(attempt, undo).await;
+            }
+            Ok((*response).into())
+        }
+        Failure::Abandoned(error) => Err(error),
+    }
+}
