@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct NewCharge {
     pub(crate) amount: Amount,
     pub(crate) currency: Currency,
-    pub(crate) customer: Customer,
+    pub(crate) customer: Name,
 }
 
 /// A charge that was made.
@@ -30,10 +30,10 @@ pub(crate) struct Amount(u64);
 #[serde(try_from = "String")]
 pub(crate) struct Currency(String);
 
-/// A customer's id: 1 to 64 letters, digits, `_` and `-`.
+/// The name of a customer, an account or an item: 1 to 64 letters, digits, `_` and `-`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(try_from = "String")]
-pub(crate) struct Customer(String);
+pub(crate) struct Name(String);
 
 impl Amount {
     pub(crate) const fn get(self) -> u64 {
@@ -47,7 +47,7 @@ impl Currency {
     }
 }
 
-impl Customer {
+impl Name {
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
@@ -75,7 +75,7 @@ impl TryFrom<String> for Currency {
     }
 }
 
-impl TryFrom<String> for Customer {
+impl TryFrom<String> for Name {
     type Error = &'static str;
 
     fn try_from(customer: String) -> Result<Self, Self::Error> {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::{Client, types::AttributeValue};
 use lambda_http::Error;
 
-use crate::charge::{Amount, Charge, Currency, Customer, NewCharge};
+use crate::charge::{Amount, Charge, Currency, Name, NewCharge};
 
 /// The charges that were made.
 pub(crate) struct Charges {
@@ -60,6 +60,6 @@ fn asked(item: &HashMap<String, AttributeValue>) -> Option<NewCharge> {
     Some(NewCharge {
         amount: Amount::try_from(item.get("amount")?.as_n().ok()?.parse::<u64>().ok()?).ok()?,
         currency: Currency::try_from(text("currency")?).ok()?,
-        customer: Customer::try_from(text("customer")?).ok()?,
+        customer: Name::try_from(text("customer")?).ok()?,
     })
 }

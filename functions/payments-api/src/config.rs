@@ -8,13 +8,15 @@ use lambda_idempotency::{
     http::{InFlight, ScopeSource, scope},
 };
 
-use crate::{charges::Charges, provider::Provider};
+use crate::{accounts::Accounts, carrier::Carrier, charges::Charges, order::Shop, provider::Provider, stock::Stock};
 
 /// What the handlers share.
 pub(crate) struct App {
     pub(crate) idempotency: Idempotency,
     pub(crate) provider: Provider,
     pub(crate) charges: Charges,
+    pub(crate) accounts: Accounts,
+    pub(crate) shop: Shop,
 }
 
 impl App {
@@ -23,14 +25,20 @@ impl App {
     /// When a variable is missing or has a value that means nothing: the function does not start then.
     pub(crate) async fn from_env() -> Result<Self, Error> {
         let idempotency = Idempotency::from_env().await?;
-        // One client for both tables: its connections are shared.
+        // One client for all tables: its connections are shared.
         let client = idempotency.engine().store().client().clone();
         parse_on_abandoned(env::var("ON_ABANDONED").ok().as_deref())?;
         parse_in_flight(env::var("IN_FLIGHT").ok().as_deref())?;
         parse_tenant_from(env::var("TENANT_FROM").ok().as_deref())?;
         Ok(Self {
-            charges: Charges::new(client, variable("CHARGES_TABLE")?),
+            charges: Charges::new(client.clone(), variable("CHARGES_TABLE")?),
             provider: Provider::new(&variable("PAYMENT_PROVIDER_URL")?)?,
+            accounts: Accounts::new(client.clone(), variable("ACCOUNTS_TABLE")?, variable("LEDGER_TABLE")?),
+            shop: Shop {
+                stock: Stock::new(client, variable("STOCK_TABLE")?),
+                carrier: Carrier::new(&variable("CARRIER_URL")?)?,
+                orders: variable("SHOP_ORDERS_TABLE")?,
+            },
             idempotency,
         })
     }

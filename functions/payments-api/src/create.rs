@@ -14,6 +14,7 @@ use crate::{
     charges::Charges,
     config::{in_flight, on_abandoned, tenant_scope},
     provider::{Charged, Found, Provider, ProviderError},
+    response::json_response,
 };
 
 /// Charges at the provider, keeps the charge, and answers 201 with its place.
@@ -31,7 +32,7 @@ pub(crate) async fn create_charge(
     provider: &Provider,
     charges: &Charges,
 ) -> Result<Response<Body>, CreateError> {
-    let transaction = match provider.charge(&asked, &attempt).await? {
+    let transaction = match provider.charge(&asked, attempt.key(), &attempt).await? {
         Charged::Succeeded { transaction } => transaction,
         // A refusal is a result like any other: retries get the same one.
         Charged::Declined { code } => {
@@ -86,10 +87,4 @@ impl Classify for CreateError {
             Self::AfterTheCharge(error) => Failure::Abandoned(error),
         }
     }
-}
-
-/// A response with a JSON body.
-pub(crate) fn json_response(status: StatusCode, body: &impl serde::Serialize) -> Result<Response<Body>, Error> {
-    let body = Body::from(serde_json::to_string(body)?);
-    Ok(Response::builder().status(status).header(header::CONTENT_TYPE, "application/json").body(body)?)
 }

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use lambda_http::Error;
 use lambda_idempotency::{
-    Attempt,
+    Attempt, IdempotencyKey,
     http::{Classify, Failure, Problem, ProblemType},
 };
 use reqwest::{RequestBuilder, Response, StatusCode, Url, redirect::Policy};
 use serde::Deserialize;
+use serde_json::json;
 
-use crate::charge::{Amount, Charge, Currency, Customer, NewCharge};
+use crate::charge::{Amount, Charge, Currency, Name, NewCharge};
 
 /// The longest wait for the provider where the platform sets no nearer limit.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
@@ -22,6 +23,7 @@ const RESERVE: Duration = Duration::from_millis(500);
 pub(crate) struct Provider {
     http: reqwest::Client,
     charges: Url,
+    refunds: Url,
 }
 
 /// What the provider did.
@@ -48,7 +50,7 @@ struct ChargeMade {
     id: String,
     amount: Amount,
     currency: Currency,
-    customer: Customer,
+    customer: Name,
 }
 
 #[derive(Deserialize)]
@@ -102,17 +104,21 @@ impl Provider {
         let url = Url::parse(url).map_err(|error| format!("PAYMENT_PROVIDER_URL is not a URL: {error}"))?;
         // A redirect would be another request, after one that may have charged.
         let http = reqwest::Client::builder().redirect(Policy::none()).build()?;
-        Ok(Self { http, charges: url.join("v1/charges")? })
+        Ok(Self { http, charges: url.join("v1/charges")?, refunds: url.join("v1/refunds")? })
     }
 
-    /// Charges under the caller's key, in the tenant's account.
+    /// Charges under a key, in the tenant's account.
     ///
     /// # Errors
     ///
     /// [`ProviderError`] says whether a charge may have been made.
-    pub(crate) async fn charge(&self, charge: &NewCharge, attempt: &Attempt) -> Result<Charged, ProviderError> {
-        let request =
-            self.http.post(self.charges.clone()).header("Idempotency-Key", attempt.key().as_str()).json(charge);
+    pub(crate) async fn charge(
+        &self,
+        charge: &NewCharge,
+        key: &IdempotencyKey,
+        attempt: &Attempt,
+    ) -> Result<Charged, ProviderError> {
+        let request = self.http.post(self.charges.clone()).header("Idempotency-Key", key.as_str()).json(charge);
         let response = send(request, attempt).await?;
         match response.status() {
             status if status.is_success() => {
@@ -134,6 +140,30 @@ impl Provider {
                 Err(ProviderError::Refused(error.kind))
             }
             // Whatever else is said, a charge may have been made.
+            status => Err(ProviderError::Failed(status)),
+        }
+    }
+
+    /// Gives a charge back under a key.
+    ///
+    /// # Errors
+    ///
+    /// When it is not known that it was given back.
+    pub(crate) async fn refund(
+        &self,
+        charge: &str,
+        key: &IdempotencyKey,
+        attempt: &Attempt,
+    ) -> Result<(), ProviderError> {
+        let request = self.http.post(self.refunds.clone()).header("Idempotency-Key", key.as_str());
+        let response = send(request.json(&json!({ "charge": charge })), attempt).await?;
+        match response.status() {
+            status if status.is_success() => Ok(()),
+            StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND => {
+                let Refusal { error } = response.json().await.map_err(ProviderError::NoAnswer)?;
+                Err(ProviderError::Refused(error.code.unwrap_or(error.kind)))
+            }
+            StatusCode::TOO_MANY_REQUESTS => Err(ProviderError::NotNow(response.status())),
             status => Err(ProviderError::Failed(status)),
         }
     }
@@ -163,7 +193,7 @@ impl Provider {
 }
 
 /// Sends a request for the tenant's account, within what is left of the invocation.
-async fn send(request: RequestBuilder, attempt: &Attempt) -> Result<Response, ProviderError> {
+pub(crate) async fn send(request: RequestBuilder, attempt: &Attempt) -> Result<Response, ProviderError> {
     let wait = match attempt.remaining() {
         // The deadline has passed: a local host without deadlines.
         Duration::ZERO => LONGEST_WAIT,
@@ -176,6 +206,13 @@ async fn send(request: RequestBuilder, attempt: &Attempt) -> Result<Response, Pr
         true => ProviderError::Unreachable(error),
         false => ProviderError::NoAnswer(error),
     })
+}
+
+impl ProviderError {
+    /// Whether the same request may be answered later.
+    pub(crate) const fn may_pass(&self) -> bool {
+        !matches!(self, Self::Refused(_))
+    }
 }
 
 impl Classify for ProviderError {

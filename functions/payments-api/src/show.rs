@@ -5,7 +5,7 @@ use lambda_http::{Error, Request};
 use lambda_idempotency::http::Reply;
 use serde_json::json;
 
-use crate::{charges::Charges, config, create::json_response};
+use crate::{charges::Charges, config, response::json_response};
 
 /// Answers a tenant's own charge; another tenant's is as good as none.
 pub(crate) async fn show_charge(charges: &Charges, request: &Request, id: &str) -> Result<Reply, Error> {

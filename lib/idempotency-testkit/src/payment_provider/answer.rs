@@ -5,7 +5,7 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderName, HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
-use super::Charge;
+use super::{Charge, Refund};
 
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
@@ -22,6 +22,22 @@ impl Answer {
         // A struct of strings and integers always is JSON.
         let body = serde_json::to_value(charge).unwrap_or_default();
         Self { status: StatusCode::OK, body, replayed: false }
+    }
+
+    pub(super) fn refunded(refund: &Refund) -> Self {
+        Self { status: StatusCode::OK, body: serde_json::to_value(refund).unwrap_or_default(), replayed: false }
+    }
+
+    pub(super) fn missing_charge(charge: &str) -> Self {
+        let message = format!("No such charge: '{charge}'");
+        let error = json!({ "type": "invalid_request_error", "code": "resource_missing", "message": message });
+        Self::error(StatusCode::NOT_FOUND, error)
+    }
+
+    pub(super) fn already_refunded(charge: &str) -> Self {
+        let message = format!("Charge {charge} has already been refunded.");
+        let error = json!({ "type": "invalid_request_error", "code": "charge_already_refunded", "message": message });
+        Self::error(StatusCode::BAD_REQUEST, error)
     }
 
     pub(super) fn replayed(self) -> Self {

@@ -22,6 +22,10 @@ pub struct Behaviour {
     pub fail_after_charging: u32,
     /// That many requests are declined with 402, which is stored under their keys.
     pub decline: u32,
+    /// That many refunds are turned away with 429 and give nothing back.
+    pub turn_away_refunds: u32,
+    /// That many refunds are refused for good, whatever became of their charges.
+    pub refuse_refunds: u32,
     /// Keys are ignored: every request charges. A provider without idempotency.
     pub ignore_keys: bool,
 }

@@ -9,6 +9,8 @@
 //! | … something is missing or wrong | 400 `invalid_request_error`; not stored, the key stays free |
 //! | … the card is declined ([`Behaviour::decline`]) | 402 `card_error`; stored under the key |
 //! | `GET /v1/charges/by-key/{key}`, header `Stripe-Account` | 200 and the charge; 404 if there is none; 409 while a request with this key runs and has not charged |
+//! | `POST /v1/refunds` `{"charge":"ch_00000001"}`, headers as above | 200 and the [`Refund`]; the same key again the same one; 404 if there is no such charge, 400 `charge_already_refunded` |
+//! | `GET /refunds` | every refund made, in order, as a JSON array |
 //! | `GET /ledger` | every charge made, in order, as a JSON array |
 //! | `GET /behaviour`, `PUT /behaviour` | the [`Behaviour`], as JSON |
 //!
@@ -34,6 +36,7 @@ mod behaviour;
 mod charge;
 mod error;
 mod provider;
+mod refund;
 mod request;
 mod routes;
 mod state;
@@ -42,3 +45,4 @@ pub use behaviour::Behaviour;
 pub use charge::{Charge, LedgerEntry};
 pub use error::PaymentProviderError;
 pub use provider::PaymentProvider;
+pub use refund::Refund;

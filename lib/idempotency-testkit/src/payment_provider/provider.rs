@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex};
 
 use super::routes::router;
 use super::state::State;
-use super::{Behaviour, LedgerEntry, PaymentProviderError};
+use super::{Behaviour, LedgerEntry, PaymentProviderError, Refund};
 use crate::listen::bind;
 use crate::local::ANY_PORT;
 use crate::locked::lock;
@@ -55,6 +55,11 @@ impl PaymentProvider {
     #[must_use]
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// What was given back, in its order.
+    pub fn refunds(&self) -> Vec<Refund> {
+        lock(&self.state).refunds.clone()
     }
 
     /// Every charge that was made, in order, whatever its caller was told.

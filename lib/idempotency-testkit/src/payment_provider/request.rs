@@ -41,14 +41,14 @@ pub(super) fn account(headers: &HeaderMap) -> Result<String, Answer> {
     account.ok_or_else(|| Answer::invalid("Stripe-Account", "The Stripe-Account header is missing."))
 }
 
-fn key(headers: &HeaderMap) -> Result<Option<String>, Answer> {
+pub(super) fn key(headers: &HeaderMap) -> Result<Option<String>, Answer> {
     let Some(key) = headers.get("idempotency-key") else { return Ok(None) };
     let key = key.to_str().ok().filter(|key| !key.is_empty() && key.len() <= LONGEST_KEY);
     let key = key.ok_or_else(|| Answer::invalid("Idempotency-Key", "The key must have 1 to 255 characters."))?;
     Ok(Some(key.to_owned()))
 }
 
-fn text(body: &Value, field: &str) -> Result<String, Answer> {
+pub(super) fn text(body: &Value, field: &str) -> Result<String, Answer> {
     let text = body.get(field).and_then(Value::as_str).filter(|text| !text.is_empty());
     text.map(str::to_owned).ok_or_else(|| Answer::invalid(field, "This parameter is missing."))
 }

@@ -8,11 +8,13 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use http::HeaderMap;
+use serde_json::Value;
 
 use super::answer::Answer;
-use super::request::{ChargeRequest, account};
+use super::behaviour::take;
+use super::request::{ChargeRequest, account, key, text};
 use super::state::State;
-use super::{Behaviour, LedgerEntry};
+use super::{Behaviour, LedgerEntry, Refund};
 use crate::clock::since_epoch;
 use crate::locked::lock;
 
@@ -22,7 +24,9 @@ pub(super) fn router(state: SharedState) -> Router {
     Router::new()
         .route("/v1/charges", post(charge))
         .route("/v1/charges/by-key/{key}", get(charge_by_key))
+        .route("/v1/refunds", post(refund))
         .route("/ledger", get(ledger))
+        .route("/refunds", get(refunds))
         .route("/behaviour", get(behaviour).put(set_behaviour))
         .with_state(state)
 }
@@ -58,6 +62,24 @@ async fn charge_by_key(
 ) -> Result<Answer, Answer> {
     let account = account(&headers)?;
     Ok(lock(&state).by_key(&account, &key))
+}
+
+async fn refund(Shared(state): Shared<SharedState>, headers: HeaderMap, body: Bytes) -> Result<Answer, Answer> {
+    let (account, key) = (account(&headers)?, key(&headers)?);
+    let body: Value = serde_json::from_slice(&body).map_err(|_| Answer::invalid("", "The body is not JSON."))?;
+    let charge = text(&body, "charge")?;
+    let mut state = lock(&state);
+    if take(&mut state.behaviour.turn_away_refunds) {
+        return Err(Answer::turned_away());
+    }
+    if take(&mut state.behaviour.refuse_refunds) {
+        return Err(Answer::already_refunded(&charge));
+    }
+    Ok(state.refund(&account, key.as_deref(), &charge))
+}
+
+async fn refunds(Shared(state): Shared<SharedState>) -> Json<Vec<Refund>> {
+    Json(lock(&state).refunds.clone())
 }
 
 async fn ledger(Shared(state): Shared<SharedState>) -> Json<Vec<LedgerEntry>> {

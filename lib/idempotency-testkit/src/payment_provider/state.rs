@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use super::answer::Answer;
 use super::behaviour::take;
 use super::request::{ChargeRequest, Parameters};
-use super::{Behaviour, LedgerEntry};
+use super::{Behaviour, LedgerEntry, Refund};
 
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) behaviour: Behaviour,
     pub(super) ledger: Vec<LedgerEntry>,
+    pub(super) refunds: Vec<Refund>,
     /// By account and key.
     keys: HashMap<(String, String), Entry>,
 }
