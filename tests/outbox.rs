@@ -16,6 +16,8 @@ use idempotency_testkit::{
 };
 use serde_json::{Value, json};
 
+use crate::policy::assert_may;
+
 const PATIENCE: Duration = Duration::from_secs(60);
 const CREATED_AT: EpochMillis = EpochMillis::new(1_790_856_000_000);
 
@@ -172,6 +174,9 @@ async fn what_is_staged_reaches_the_bus_and_the_queues_with_its_id_and_its_key()
 
     assert_eq!(world.marked().await, [true; 3]);
     assert!(relay.dead_letters().is_empty());
+    assert_may(&world.table.requests(), "dynamodb", "OutboxRelay", &["UpdateItem"]);
+    assert_may(&world.bus.requests(), "events", "OutboxRelay", &["PutEvents"]);
+    assert_may(&world.sqs.requests(), "sqs", "OutboxRelay", &["SendMessageBatch"]);
     world.stop(relay).await;
 }
 
@@ -368,4 +373,13 @@ async fn a_request_that_is_refused_for_one_of_its_events_does_not_keep_the_other
     // All three, and each alone, in the first invocation.
     assert_eq!(sends(&world.bus)[..4].iter().map(|request| event_ids(request).len()).collect::<Vec<_>>(), [3, 1, 1, 1]);
     world.stop(relay).await;
+}
+
+#[test]
+fn the_template_filters_as_the_local_stream_does() {
+    let template = include_str!("../template.yaml");
+    let pattern =
+        template.lines().find_map(|line| line.trim().strip_prefix("- Pattern: !Sub '")?.strip_suffix('\'')).unwrap();
+    let pattern: Value = serde_json::from_str(&pattern.replace("${Namespace}", Stack::NAMESPACE)).unwrap();
+    assert_eq!(RelayOptions::default().stream.filters, [pattern]);
 }
