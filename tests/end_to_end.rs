@@ -33,6 +33,7 @@ mod in_flight;
 mod key_header;
 mod lost_reply;
 mod order_events;
+mod outbox;
 mod policy;
 mod propagation;
 mod queue_world;

@@ -26,8 +26,8 @@ enum Command {
     Demo,
     /// Run one function, what invokes it and what it talks to on loopback until Ctrl-C or SIGTERM.
     ///
-    /// payments-api is behind an HTTP API, claims-intake gets what is sent to a queue, order-events what is put on an event bus. What
-    /// invokes a function of your own says --trigger. DynamoDB, queues, a bus and a payment provider are there for each.
+    /// payments-api is behind an HTTP API, claims-intake gets what is sent to a queue, order-events what is put on an event bus,
+    /// outbox-relay what was staged in the table. What invokes a function of your own says --trigger. DynamoDB, queues, a bus and a payment provider are there for each.
     Local(Local),
     /// Invoke one function with a raw event and print its response.
     Invoke(Invoke),

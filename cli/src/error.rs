@@ -10,6 +10,7 @@ use idempotency_testkit::{
     lambda::{FunctionError, InvokeError},
     payment_provider::PaymentProviderError,
     sqs::{MappingError, SqsError},
+    streams::StreamError,
 };
 
 /// What can go wrong on the command line. Each is told in one line that says what to do.
@@ -48,6 +49,9 @@ pub enum CliError {
     /// The function that a soak is for has no queue.
     #[error("claims-intake has no queue here; this is a fault of this command")]
     NoQueue,
+    /// The local event source mapping of a stream.
+    #[error(transparent)]
+    Stream(#[from] StreamError),
     /// The local event source mapping.
     #[error(transparent)]
     Mapping(MappingError),

@@ -3,7 +3,11 @@
 use idempotency_testkit::http_front::HttpKind;
 use serde_json::{Value, json};
 
-use crate::{Stack, Trigger, ready_made::ReadyMade};
+use crate::{
+    Stack, Trigger,
+    entrance::stream::{BUS_EVENTS, RECEIPTS},
+    ready_made::ReadyMade,
+};
 
 /// The addresses as one JSON object.
 pub(crate) fn addresses(stack: &Stack) -> Value {
@@ -38,6 +42,7 @@ pub(crate) fn guide(stack: &Stack) -> String {
             (format!("event bus         {}\n{}", stack.url(), dead_letters(stack)), eventbridge(stack))
         }
         Trigger::Async => (format!("invocations       {}\n{}", stack.url(), dead_letters(stack)), invocations(stack)),
+        Trigger::Stream => (stream_entrance(stack), stream(stack)),
     };
     let (dynamodb, table) = (stack.dynamodb_url(), Stack::TABLE);
     format!("{entrance}DynamoDB          {dynamodb}  (table {table})\n{what_to_try}\nCtrl-C stops.\n")
@@ -73,6 +78,40 @@ fn tables(stack: &Stack) -> String {
         )
     };
     tables.iter().map(|table| scan(table.name)).collect()
+}
+
+fn stream_entrance(stack: &Stack) -> String {
+    let messages = |queue| format!("{}/messages", queue_url(stack, queue));
+    format!(
+        "stream            of the table {}, entries of the outbox in the namespace {}\nqueue             {}\nevents of the bus {}\n{}",
+        Stack::TABLE,
+        Stack::NAMESPACE,
+        messages(RECEIPTS),
+        messages(BUS_EVENTS),
+        dead_letters(stack)
+    )
+}
+
+fn stream(stack: &Stack) -> String {
+    let (name, table, dynamodb) = (name(stack), Stack::TABLE, stack.dynamodb_url());
+    // An example of its own says what an entry is, which a function of the user's own must read too.
+    let example = ReadyMade::find("outbox-relay").map_or("{}", |function| function.example);
+    format!(
+        r#"
+Stage an event for {name}, as a handler does with its effect; another sort key is another event:
+
+  curl {dynamodb} --aws-sigv4 aws:amz:us-east-1:dynamodb --user local:local \
+    -H 'content-type: application/x-amz-json-1.0' -H 'x-amz-target: DynamoDB_20120810.PutItem' \
+    -d '{{"TableName": "{table}", "Item": {example}}}'
+
+See that it was sent:
+
+  curl {}/messages
+
+What cannot be sent is tried again ten times, and then the dead letters are told where it stands in the stream.
+"#,
+        queue_url(stack, RECEIPTS)
+    )
 }
 
 /// What people call the front.

@@ -27,7 +27,7 @@ pub(crate) struct Table {
 }
 
 /// The ready-made functions.
-pub(crate) const READY_MADE: [ReadyMade; 3] = [
+pub(crate) const READY_MADE: [ReadyMade; 4] = [
     ReadyMade {
         name: "payments-api",
         trigger: Trigger::Http,
@@ -56,6 +56,15 @@ pub(crate) const READY_MADE: [ReadyMade; 3] = [
         }],
         environment: &[],
         example: r#"{"source": "com.example.orders", "detail-type": "OrderPlaced", "detail": {"idempotencyKey": "order-1001-placed", "order_id": "ord-1001", "customer_id": "cus-42", "amount": 4200, "currency": "EUR", "occurred_at": "2026-10-01T12:00:00Z", "sequence": 1}}"#,
+    },
+    ReadyMade {
+        name: "outbox-relay",
+        trigger: Trigger::Stream,
+        queue: "outbox",
+        tables: &[],
+        // The local bus takes events for every name.
+        environment: &[("OUTBOX_BUS", "default")],
+        example: r#"{"pk": {"S": "local#create-charge#v1#example"}, "sk": {"S": "outbox#AAAAAAAAAAAAAAAAAAAAAA#0000"}, "execution": {"B": "AAAAAAAAAAAAAAAAAAAAAA=="}, "event_id": {"S": "event-1"}, "key": {"S": "event-1"}, "to": {"S": "sqs"}, "queue": {"S": "receipts"}, "body": {"S": "{\"charge\": \"ch_1\"}"}, "created_at": {"N": "1790856000000"}, "expires_at": {"N": "1893456000"}, "schema": {"N": "1"}}"#,
     },
 ];
 

@@ -20,8 +20,11 @@ use idempotency_testkit::{
 use lambda_idempotency::Idempotency;
 
 use crate::{
-    CliError, QueueOptions, Records, Trigger,
-    entrance::{Entrance, Services},
+    CliError, QueueOptions, Records, Relay, RelayOptions, Trigger,
+    entrance::{
+        Entrance, Services,
+        stream::{OUTBOX_QUEUES, RECEIPTS, outbox_queues},
+    },
     ready_made::ReadyMade,
 };
 
@@ -187,10 +190,14 @@ impl Stack {
             .env("PAYMENT_PROVIDER_URL", provider_proxy.endpoint_url())
             .env("TENANT_FROM", tenant_from(options.http_kind));
         let config = ReadyMade::whole_environment().fold(config, |config, (name, value)| config.env(name, value));
+        let config = match options.trigger() {
+            Trigger::Stream => config.env(OUTBOX_QUEUES, outbox_queues(&services, [RECEIPTS])?),
+            _ => config,
+        };
         let config = options.environment.iter().fold(config, |config, (name, value)| config.env(name, value));
         let function = Function::new(config)?;
         let stem = ready_made.map_or(options.function.as_str(), |function| function.queue);
-        let entrance = Entrance::open(&options, stem, &services, &function).await?;
+        let entrance = Entrance::open(&options, stem, &services, &function, &dynamodb_url).await?;
         let retry_after = options.retry_after;
         Ok(Self { entrance, services, retry_after, function, proxy, provider, provider_proxy, embedded, dynamodb_url })
     }
@@ -202,6 +209,7 @@ impl Stack {
             Entrance::Sqs { .. } => Trigger::Sqs,
             Entrance::EventBridge { .. } => Trigger::EventBridge,
             Entrance::Async { .. } => Trigger::Async,
+            Entrance::Stream { .. } => Trigger::Stream,
         }
     }
 
@@ -266,6 +274,23 @@ impl Stack {
     /// The records, seen and changed from outside.
     pub fn records(&self) -> Records {
         Records::new(self.dynamodb())
+    }
+
+    /// The services that the function may send to.
+    pub(crate) const fn services(&self) -> &Services {
+        &self.services
+    }
+
+    /// Starts `outbox-relay` beside the function: what the function stages goes to the stack's bus and queues. The relay ends when it is
+    /// stopped or dropped; stop it before the stack.
+    ///
+    /// Dropping the future ends what was started.
+    ///
+    /// # Errors
+    ///
+    /// [`CliError`] when the relay was not built, or the table has no stream.
+    pub async fn relay(&self, options: RelayOptions) -> Result<Relay, CliError> {
+        Relay::start(self, options).await
     }
 
     /// The function.

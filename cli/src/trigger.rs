@@ -16,6 +16,8 @@ pub enum Trigger {
     EventBridge,
     /// Asynchronous invocation of the function itself.
     Async,
+    /// The outbox's entries in the stream of the table of records, through an event source mapping.
+    Stream,
 }
 
 impl Trigger {
@@ -26,6 +28,7 @@ impl Trigger {
             Self::Sqs => "sqs",
             Self::EventBridge => "eventbridge",
             Self::Async => "async",
+            Self::Stream => "stream",
         }
     }
 }

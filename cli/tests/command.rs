@@ -289,6 +289,32 @@ async fn local_invokes_a_function_of_ones_own_asynchronously_and_retries() {
 }
 
 #[tokio::test]
+async fn local_relays_what_the_guides_example_stages() {
+    let guide = guide(&["--function", "outbox-relay"]);
+    let example = guide.iter().find_map(|line| line.trim().strip_prefix("-d '")?.strip_suffix('\'')).unwrap();
+    let local = Local::start(&["--function", "outbox-relay"]);
+    assert_eq!((local.address("trigger"), local.address("http")), ("stream", local.address("sqs")));
+    let put: Value = serde_json::from_str(example).unwrap();
+    assert_eq!(put["TableName"], "idempotency");
+    let signature =
+        "AWS4-HMAC-SHA256 Credential=local/20261001/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0";
+    let headers = [
+        ("content-type", "application/x-amz-json-1.0"),
+        ("x-amz-target", "DynamoDB_20120810.PutItem"),
+        ("x-amz-date", "20261001T000000Z"),
+        ("authorization", signature),
+    ];
+    let (status, answer) = post(local.address("dynamodb"), &headers, put).await;
+    assert_eq!(status, 200, "{answer}");
+    let receipts = format!("{}/queues/receipts", local.address("sqs"));
+    messages(&receipts, 1).await;
+    let message = &get(&format!("{receipts}/messages")).await[0];
+    assert_eq!(message["body"], r#"{"charge": "ch_1"}"#, "{message}");
+    messages(local.address("dead_letter_queue"), 0).await;
+    local.stop(Signal::TERM);
+}
+
+#[tokio::test]
 async fn local_gives_a_function_of_ones_own_a_queue_of_its_own() {
     let local = Local::start(&["--function", "testkit-fixture-function", "--trigger", "sqs"]);
     let queue = local.address("queue");
@@ -301,7 +327,8 @@ async fn local_gives_a_function_of_ones_own_a_queue_of_its_own() {
 #[test]
 fn local_tells_people_what_to_try_for_each_trigger() {
     let own = "testkit-fixture-function";
-    let rows: [(&[&str], &str); 5] = [
+    let rows: [(&[&str], &str); 6] = [
+        (&["--function", "outbox-relay"], "/queues/receipts/messages"),
         (&["--function", "claims-intake"], r#"/queues/claims/messages -d '{"tenant": "tenant-7","#),
         (&["--function", "claims-intake", "--fifo"], "/queues/claims.fifo/messages \\"),
         (&["--function", "order-events"], r#"/events -d '{"source": "com.example.orders","#),
@@ -312,7 +339,7 @@ fn local_tells_people_what_to_try_for_each_trigger() {
         let guide = guide(arguments);
         assert!(guide.iter().any(|line| line.trim_start().starts_with("curl ") && line.contains(curl)), "{guide:?}");
         let tables = guide.iter().any(|line| line.contains("DynamoDB_20120810.Scan"));
-        assert_eq!(tables, !arguments.contains(&own), "{guide:?}");
+        assert_eq!(tables, ![own, "outbox-relay"].iter().any(|without| arguments.contains(without)), "{guide:?}");
     }
 }
 
@@ -455,7 +482,7 @@ fn arguments_that_mean_nothing_say_what_is_expected() {
         (&["faults", "--every", "0"], "expected a number from 1"),
         (&["soak", "--messages", "0"], "expected a number from 1"),
         (&["soak", "--duplicates", "100"], "100 is not in 0..100"),
-        (&["local", "--trigger", "queue"], "[possible values: http, sqs, eventbridge, async]"),
+        (&["local", "--trigger", "queue"], "[possible values: http, sqs, eventbridge, async, stream]"),
         (&["local", "--visibility-timeout", "2d"], "expected a duration such as 500ms, 15s or 2m"),
         (&["local", "--retry-after", "1s,soon"], "expected a duration such as 500ms, 15s or 2m"),
         (&["local", "--max-receives", "0"], "0 is not in 1..=1000"),

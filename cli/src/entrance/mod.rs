@@ -3,6 +3,7 @@
 mod bus;
 mod invocations;
 mod queue;
+pub(crate) mod stream;
 
 use std::net::SocketAddr;
 
@@ -11,6 +12,7 @@ use idempotency_testkit::{
     http_front::{HttpFront, HttpKind},
     lambda::{AsyncConfig, AsyncInvoker, Function},
     sqs::{EventSourceMapping, Queue, QueueConfig, Sqs},
+    streams::StreamMapping,
 };
 
 use self::invocations::InvocationFront;
@@ -30,12 +32,17 @@ pub(crate) enum Entrance {
     Sqs { queue: Queue, dead_letters: Queue, mapping: EventSourceMapping },
     EventBridge { invoker: AsyncInvoker, dead_letters: Queue },
     Async { front: InvocationFront, invoker: AsyncInvoker, dead_letters: Queue },
+    Stream { mapping: StreamMapping, dead_letters: Queue },
 }
 
 impl Services {
     /// Starts both. The one that the trigger is about listens on `address`.
     pub(crate) async fn start(trigger: Trigger, address: SocketAddr) -> Result<Self, CliError> {
-        let sqs = if trigger == Trigger::Sqs { Sqs::start_on(address).await? } else { Sqs::start().await? };
+        let sqs = match trigger {
+            // What comes out of a stream is to be seen in the queues.
+            Trigger::Sqs | Trigger::Stream => Sqs::start_on(address).await?,
+            _ => Sqs::start().await?,
+        };
         let bus = match trigger {
             Trigger::EventBridge => EventBus::start_on(address).await?,
             _ => EventBus::start().await?,
@@ -56,6 +63,7 @@ impl Entrance {
         stem: &str,
         services: &Services,
         function: &Function,
+        dynamodb_url: &str,
     ) -> Result<Self, CliError> {
         let trigger = options.trigger();
         Ok(match trigger {
@@ -70,6 +78,11 @@ impl Entrance {
                 let front = InvocationFront::start(options.http, invoker.clone()).await?;
                 Self::Async { front, invoker, dead_letters }
             }
+            Trigger::Stream => {
+                let config = stream::config();
+                let (mapping, dead_letters) = stream::open(stem, services, function, dynamodb_url, config).await?;
+                Self::Stream { mapping, dead_letters }
+            }
         })
     }
 
@@ -77,7 +90,7 @@ impl Entrance {
     pub(crate) fn url<'a>(&'a self, services: &'a Services) -> &'a str {
         match self {
             Self::Http { front, .. } => front.url(),
-            Self::Sqs { .. } => services.sqs.url(),
+            Self::Sqs { .. } | Self::Stream { .. } => services.sqs.url(),
             Self::EventBridge { .. } => services.bus.url(),
             Self::Async { front, .. } => front.url(),
         }
@@ -89,7 +102,8 @@ impl Entrance {
             Self::Http { .. } => None,
             Self::Sqs { dead_letters, .. }
             | Self::EventBridge { dead_letters, .. }
-            | Self::Async { dead_letters, .. } => Some(dead_letters),
+            | Self::Async { dead_letters, .. }
+            | Self::Stream { dead_letters, .. } => Some(dead_letters),
         }
     }
 
@@ -121,6 +135,7 @@ impl Entrance {
             Self::Sqs { mapping, .. } => drop(mapping.stop().await),
             Self::EventBridge { .. } => {}
             Self::Async { front, .. } => front.stop().await,
+            Self::Stream { mapping, .. } => drop(mapping.stop().await),
         }
     }
 }

@@ -27,11 +27,11 @@ impl Known {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).ids.contains(id)
     }
 
-    /// Remembers an event that was taken.
-    pub(crate) fn remember(&self, id: &EventId) {
+    /// Remembers an event that was taken. Says whether it is new.
+    pub(crate) fn remember(&self, id: &EventId) -> bool {
         let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !inner.ids.insert(id.clone()) {
-            return;
+            return false;
         }
         inner.in_order.push_back(id.clone());
         if inner.in_order.len() > MOST
@@ -39,6 +39,7 @@ impl Known {
         {
             inner.ids.remove(&oldest);
         }
+        true
     }
 }
 
@@ -50,8 +51,8 @@ mod tests {
     fn the_newest_are_known() {
         let known = Known::default();
         let id = |n: usize| EventId::from_stored(n.to_string());
-        (0..=MOST).for_each(|n| known.remember(&id(n)));
-        known.remember(&id(MOST));
+        assert!((0..=MOST).all(|n| known.remember(&id(n))));
+        assert!(!known.remember(&id(MOST)));
         assert_eq!([0, 1, MOST, MOST + 1].map(|n| known.has(&id(n))), [false, true, true, false]);
     }
 }

@@ -40,11 +40,11 @@ pub(crate) async fn relay(app: &App, event: LambdaEvent<Event>) -> Result<Dynamo
     let records = event.payload.records;
     let staged = staged(&records, &app.namespace);
     let outcome = send_in_order(staged, || left() < ROUND, async |entries| send(app, entries).await).await;
-    outcome.sent.iter().for_each(|entry| app.known.remember(&entry.id));
-    if !outcome.sent.is_empty() {
-        tracing::info!(sent = outcome.sent.len(), "events of the outbox were sent");
+    let sent: Vec<_> = outcome.sent.into_iter().filter(|entry| app.known.remember(&entry.id)).collect();
+    if !sent.is_empty() {
+        tracing::info!(sent = sent.len(), "events of the outbox were sent");
         let limit = left().saturating_sub(ANSWER).clamp(ANSWER, ROUND);
-        app.marks.mark(&outcome.sent, SystemClock.now(), limit).await;
+        app.marks.mark(&sent, SystemClock.now(), limit).await;
     }
     report(&records, outcome.first_failed)
 }

@@ -43,5 +43,5 @@ mod transaction;
 
 pub use client::{client_from_env, retries, sdk_config_from_env, timeouts};
 pub use item::{attribute, record_from_item};
-pub use outbox_item::{outbox_attribute, outbox_entry_from_item};
+pub use outbox_item::{item_from_outbox_entry, outbox_attribute, outbox_entry_from_item};
 pub use store::DynamoDbStore;

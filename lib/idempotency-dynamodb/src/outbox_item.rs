@@ -36,9 +36,8 @@ use outbox_attribute::{BODY, CREATED_AT, DETAIL_TYPE, EVENT_ID, KEY, QUEUE, SOUR
 const EVENTBRIDGE: &str = "eventbridge";
 const SQS: &str = "sqs";
 
-/// The item of a staged event, which is not sent yet.
-#[allow(dead_code, reason = "the store writes it with the record")]
-pub(crate) fn item_from_outbox_entry(entry: &OutboxEntry) -> Item {
+/// The item of a staged event, which is not sent yet: for the transaction that has the effect, and for tests of a relay.
+pub fn item_from_outbox_entry(entry: &OutboxEntry) -> HashMap<String, AttributeValue> {
     let mut item = Item::from([
         (attribute::PK.into(), string(entry.record_key.as_str())),
         (attribute::SK.into(), string(&entry.sort_key())),
