@@ -3,6 +3,10 @@
 use idempotency_cli::Stack;
 use idempotency_testkit::fault_proxy::RecordedRequest;
 
+/// The actions of a transaction, and the permissions that they need.
+const TRANSACTED: [(&str, &str); 4] =
+    [("Put", "PutItem"), ("Update", "UpdateItem"), ("Delete", "DeleteItem"), ("ConditionCheck", "ConditionCheckItem")];
+
 const TEMPLATE: &str = include_str!("../template.yaml");
 
 /// Asserts that all that the function has asked DynamoDB for is allowed to the resource of this name; and that it was asked for these,
@@ -19,8 +23,14 @@ pub(crate) fn assert_may(requests: &[RecordedRequest], service: &str, resource: 
     for operation in among {
         assert!(asked.contains(operation), "{operation} is not among {asked:?}");
     }
-    for operation in asked {
-        let actions = match operation {
+    for request in requests {
+        let actions = match request.operation.as_str() {
+            // "Using IAM with DynamoDB transactions": what its actions would need alone.
+            "TransactWriteItems" => {
+                let actions = request.body["TransactItems"].as_array().unwrap().iter();
+                let kinds = actions.flat_map(|action| action.as_object().unwrap().keys());
+                kinds.map(|kind| TRANSACTED.iter().find(|(name, _)| name == kind).unwrap().1).collect()
+            }
             // IAM security policies with PartiQL for DynamoDB (Amazon DynamoDB Developer Guide).
             "BatchExecuteStatement" => vec!["PartiQLInsert", "PartiQLUpdate"],
             // "Actions, resources, and condition keys for Amazon SQS" (Service Authorization Reference) has none for batches.

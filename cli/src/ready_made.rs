@@ -26,13 +26,25 @@ pub(crate) struct Table {
     pub(crate) sort_key: Option<&'static str>,
 }
 
+impl Table {
+    const fn new(name: &'static str, variable: &'static str, partition_key: &'static str) -> Self {
+        Self { name, variable, partition_key, sort_key: None }
+    }
+}
+
 /// The ready-made functions.
 pub(crate) const READY_MADE: [ReadyMade; 4] = [
     ReadyMade {
         name: "payments-api",
         trigger: Trigger::Http,
         queue: "payments",
-        tables: &[Table { name: "charges", variable: "CHARGES_TABLE", partition_key: "charge_id", sort_key: None }],
+        tables: &[
+            Table::new("charges", "CHARGES_TABLE", "charge_id"),
+            Table::new("accounts", "ACCOUNTS_TABLE", "account_id"),
+            Table::new("ledger", "LEDGER_TABLE", "entry_id"),
+            Table::new("stock", "STOCK_TABLE", "sku"),
+            Table::new("shop-orders", "SHOP_ORDERS_TABLE", "order_id"),
+        ],
         environment: &[],
         example: r#"{"amount": 1200, "currency": "EUR", "customer": "cus_42"}"#,
     },
@@ -40,7 +52,7 @@ pub(crate) const READY_MADE: [ReadyMade; 4] = [
         name: "claims-intake",
         trigger: Trigger::Sqs,
         queue: "claims",
-        tables: &[Table { name: "chunks", variable: "CHUNKS_TABLE", partition_key: "chunk_id", sort_key: None }],
+        tables: &[Table::new("chunks", "CHUNKS_TABLE", "chunk_id")],
         environment: &[("CHUNK_MODEL", "chunks-v1")],
         example: r#"{"tenant": "tenant-7", "claim_id": "CLM-2026-000123", "document": "Water came through the ceiling."}"#,
     },

@@ -32,7 +32,20 @@ impl Records {
     ///
     /// When the table cannot be read, or a record in it cannot.
     pub async fn all(&self) -> Result<Vec<Record>, CliError> {
-        self.items().await?.iter().map(|item| record_from_item(item).map_err(CliError::records)).collect()
+        let items = self.items().await?;
+        let records = items.iter().filter(|item| is_record(item));
+        records.map(|item| record_from_item(item).map_err(CliError::records)).collect()
+    }
+
+    /// What stands beside the records: rows of steps and memos, staged events, parts of large results.
+    ///
+    /// Dropping the future changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// When the table cannot be read.
+    pub async fn beside(&self) -> Result<Vec<HashMap<String, AttributeValue>>, CliError> {
+        Ok(self.items().await?.into_iter().filter(|item| !is_record(item)).collect())
     }
 
     /// Sets an attribute of every record.
@@ -43,7 +56,7 @@ impl Records {
     ///
     /// When the table cannot be read or written.
     pub async fn set(&self, name: &str, value: AttributeValue) -> Result<(), CliError> {
-        for item in self.items().await? {
+        for item in self.items().await?.into_iter().filter(is_record) {
             let update = self.0.update_item().table_name(Stack::TABLE).set_key(Some(key_of(&item)));
             let update = update.update_expression("SET #name = :value").expression_attribute_names("#name", name);
             update.expression_attribute_values(":value", value.clone()).send().await.map_err(store_error)?;
@@ -73,7 +86,7 @@ impl Records {
         self.set(attribute::EXPIRES_AT, AttributeValue::N("1".to_owned())).await
     }
 
-    /// Deletes every record, as an operator or DynamoDB's TTL would.
+    /// Deletes every record with what stands beside it, as an operator or DynamoDB's TTL would.
     ///
     /// Dropping the future may leave some records.
     ///
@@ -92,6 +105,10 @@ impl Records {
         let scan = self.0.scan().table_name(Stack::TABLE).consistent_read(true).into_paginator().items().send();
         scan.try_collect().await.map_err(store_error)
     }
+}
+
+fn is_record(item: &Item) -> bool {
+    item.get(attribute::SK).is_some_and(|sk| sk.as_s().is_ok_and(|sk| sk == "claim"))
 }
 
 fn key_of(item: &Item) -> Item {

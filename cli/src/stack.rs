@@ -188,6 +188,7 @@ impl Stack {
             .env(Idempotency::TABLE, Self::TABLE)
             .env(Idempotency::NAMESPACE, Self::NAMESPACE)
             .env("PAYMENT_PROVIDER_URL", provider_proxy.endpoint_url())
+            .env("CARRIER_URL", provider_proxy.endpoint_url())
             .env("TENANT_FROM", tenant_from(options.http_kind));
         let config = ReadyMade::whole_environment().fold(config, |config, (name, value)| config.env(name, value));
         let config = match options.trigger() {

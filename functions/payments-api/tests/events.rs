@@ -29,6 +29,11 @@ async fn the_example_event_charges_once_however_often_it_is_invoked() {
         .env("IDEMPOTENCY_TABLE", "records")
         .env("IDEMPOTENCY_NAMESPACE", "test")
         .env("CHARGES_TABLE", "charges")
+        .env("ACCOUNTS_TABLE", "accounts")
+        .env("LEDGER_TABLE", "ledger")
+        .env("STOCK_TABLE", "stock")
+        .env("SHOP_ORDERS_TABLE", "shop-orders")
+        .env("CARRIER_URL", "http://127.0.0.1:9")
         .env("PAYMENT_PROVIDER_URL", provider.url());
     let function = Function::new(config).unwrap();
 
@@ -50,6 +55,11 @@ async fn without_its_environment_the_function_does_not_start_and_says_what_is_mi
         ("IDEMPOTENCY_TABLE", "records"),
         ("IDEMPOTENCY_NAMESPACE", "test"),
         ("CHARGES_TABLE", "charges"),
+        ("ACCOUNTS_TABLE", "accounts"),
+        ("LEDGER_TABLE", "ledger"),
+        ("STOCK_TABLE", "stock"),
+        ("SHOP_ORDERS_TABLE", "shop-orders"),
+        ("CARRIER_URL", "http://127.0.0.1:9"),
         ("PAYMENT_PROVIDER_URL", "http://127.0.0.1:9"),
     ];
     for missing in whole {

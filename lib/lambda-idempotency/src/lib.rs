@@ -116,3 +116,8 @@ struct GuideToEvents;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/functions.md")]
 struct GuideToFunctions;
+
+/// The guide to handlers of several effects, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/effects.md")]
+struct GuideToEffects;
