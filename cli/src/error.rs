@@ -7,6 +7,7 @@ use idempotency_testkit::{
     dynamodb::DynamoDbError,
     fault_proxy::FaultProxyError,
     http_front::HttpFrontError,
+    keyed_service::KeyedServiceError,
     lambda::{FunctionError, InvokeError},
     payment_provider::PaymentProviderError,
     sqs::{MappingError, SqsError},
@@ -40,6 +41,9 @@ pub enum CliError {
     /// The local payment provider.
     #[error(transparent)]
     PaymentProvider(#[from] PaymentProviderError),
+    /// A service that the function calls could not be started.
+    #[error(transparent)]
+    KeyedService(#[from] KeyedServiceError),
     /// The local queues, bus or invocations cannot listen.
     #[error(transparent)]
     Bind(#[from] BindError),

@@ -12,6 +12,7 @@ use idempotency_testkit::{
     fault_proxy::FaultProxy,
     function_binary,
     http_front::HttpKind,
+    keyed_service::KeyedService,
     lambda::{AsyncInvoker, Function, FunctionConfig, Logs},
     payment_provider::PaymentProvider,
     sqs::{EventSourceMapping, Queue, Sqs},
@@ -80,6 +81,8 @@ pub struct Stack {
     proxy: FaultProxy,
     provider: PaymentProvider,
     provider_proxy: FaultProxy,
+    carrier: KeyedService,
+    carrier_proxy: FaultProxy,
     embedded: Option<EmbeddedDynamoDb>,
     dynamodb_url: String,
 }
@@ -176,6 +179,8 @@ impl Stack {
         let proxy = FaultProxy::start(&dynamodb_url).await?;
         let provider = PaymentProvider::start_on(options.provider).await?;
         let provider_proxy = FaultProxy::start(provider.url()).await?;
+        let carrier = KeyedService::start().await?;
+        let carrier_proxy = FaultProxy::start(carrier.url()).await?;
         let services = Services::start(options.trigger(), options.http).await?;
         let config = FunctionConfig::new(&options.function, binary)
             .timeout(options.timeout)
@@ -188,7 +193,7 @@ impl Stack {
             .env(Idempotency::TABLE, Self::TABLE)
             .env(Idempotency::NAMESPACE, Self::NAMESPACE)
             .env("PAYMENT_PROVIDER_URL", provider_proxy.endpoint_url())
-            .env("CARRIER_URL", provider_proxy.endpoint_url())
+            .env("CARRIER_URL", carrier_proxy.endpoint_url())
             .env("TENANT_FROM", tenant_from(options.http_kind));
         let config = ReadyMade::whole_environment().fold(config, |config, (name, value)| config.env(name, value));
         let config = match options.trigger() {
@@ -200,7 +205,19 @@ impl Stack {
         let stem = ready_made.map_or(options.function.as_str(), |function| function.queue);
         let entrance = Entrance::open(&options, stem, &services, &function, &dynamodb_url).await?;
         let retry_after = options.retry_after;
-        Ok(Self { entrance, services, retry_after, function, proxy, provider, provider_proxy, embedded, dynamodb_url })
+        Ok(Self {
+            entrance,
+            services,
+            retry_after,
+            function,
+            proxy,
+            provider,
+            provider_proxy,
+            carrier,
+            carrier_proxy,
+            embedded,
+            dynamodb_url,
+        })
     }
 
     /// What invokes the function.
@@ -309,6 +326,16 @@ impl Stack {
         &self.provider
     }
 
+    /// The carrier that ships orders.
+    pub const fn carrier(&self) -> &KeyedService {
+        &self.carrier
+    }
+
+    /// The proxy between the function and the carrier.
+    pub const fn carrier_proxy(&self) -> &FaultProxy {
+        &self.carrier_proxy
+    }
+
     /// The proxy between the function and the payment provider.
     pub const fn provider_proxy(&self) -> &FaultProxy {
         &self.provider_proxy
@@ -325,6 +352,8 @@ impl Stack {
         self.proxy.stop().await;
         self.provider_proxy.stop().await;
         self.provider.stop().await;
+        self.carrier_proxy.stop().await;
+        self.carrier.stop().await;
         if let Some(embedded) = self.embedded {
             embedded.stop().await;
         }

@@ -6,9 +6,11 @@
 //! | [`fault_proxy`] | the network between a function and DynamoDB, with lost replies, delays and errors on demand |
 //! | [`lambda`] | Lambda: real function binaries as processes, which can be killed, frozen and outlived; asynchronous invocation |
 //! | [`http_front`] | an HTTP or REST API, a load balancer or a function URL in front of a function |
+//! | [`summariser`] | a language model's stand-in, which words its answer differently on every call |
 //! | [`sqs`] | SQS, and the event source mapping that invokes a function with what is in a queue |
 //! | [`streams`] | the event source mapping that invokes a function with what happens in a table |
 //! | [`eventbridge`] | an EventBridge bus, with rules that hand events to functions and queues |
+//! | [`keyed_service`] | a service that takes requests under keys, and what it took: a carrier, a notifier |
 //! | [`payment_provider`] | a payment provider with Stripe's idempotency contract, and its ledger |
 //! | `store_conformance` | (feature `store-conformance`) nothing: it checks a store against its contract |
 //!
@@ -79,12 +81,14 @@ pub mod dynamodb;
 pub mod eventbridge;
 pub mod fault_proxy;
 pub mod http_front;
+pub mod keyed_service;
 pub mod lambda;
 pub mod payment_provider;
 pub mod sqs;
 #[cfg(feature = "store-conformance")]
 pub mod store_conformance;
 pub mod streams;
+pub mod summariser;
 
 pub use eventually::{NotInTime, eventually};
 pub use faulty_table::{FaultyTable, FaultyTableError};

@@ -1,0 +1,90 @@
+//! A language model's stand-in: it words its summary differently on every call.
+//!
+//! `POST /v1/summaries` with `{"text": "…"}` answers 200 and `{"summary": "…"}`; the number of the call is in it, so two calls never agree.
+
+use std::net::SocketAddr;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use axum::{Json, Router, extract::State, routing::post};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::BindError;
+use crate::listen::bind;
+use crate::local::ANY_PORT;
+use crate::server_task::ServerTask;
+
+/// The server. See the [module's documentation](self).
+///
+/// Dropping it closes its port.
+#[derive(Debug)]
+pub struct Summariser {
+    url: String,
+    calls: Arc<AtomicU64>,
+    server: ServerTask,
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    text: String,
+}
+
+impl Summariser {
+    /// Starts on a free port.
+    ///
+    /// Must run inside a Tokio runtime, which then also serves it. Dropping the future before it completes starts nothing.
+    ///
+    /// # Errors
+    ///
+    /// When there is no loopback port left.
+    pub async fn start() -> Result<Self, BindError> {
+        Self::start_on(ANY_PORT).await
+    }
+
+    /// Starts on `address`, for a port that stays the same between runs.
+    ///
+    /// Dropping the future before it completes starts nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`BindError`] names the address when its port is in use.
+    pub async fn start_on(address: SocketAddr) -> Result<Self, BindError> {
+        let (listener, bound) = bind(address).await?;
+        let calls = Arc::<AtomicU64>::default();
+        let app = Router::new().route("/v1/summaries", post(summarise)).with_state(Arc::clone(&calls));
+        let server = ServerTask::spawn(|stop| async move {
+            if let Err(error) = axum::serve(listener, app).with_graceful_shutdown(stop.wait()).await {
+                tracing::error!(%error, "summariser stopped");
+            }
+        });
+        Ok(Self { url: format!("http://{bound}"), calls, server })
+    }
+
+    /// The base URL, without a slash at its end.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// How many summaries it has made.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.calls.load(Ordering::SeqCst)
+    }
+
+    /// Stops it, after letting running requests finish.
+    ///
+    /// Dropping the future early stops it as well, without waiting for those requests.
+    pub async fn stop(self) {
+        self.server.stop().await;
+    }
+}
+
+async fn summarise(State(calls): State<Arc<AtomicU64>>, Json(asked): Json<Asked>) -> Json<Value> {
+    let call = calls.fetch_add(1, Ordering::SeqCst) + 1;
+    let beginning: Vec<_> = asked.text.split_whitespace().take(8).collect();
+    Json(json!({ "summary": format!("{} … (in the words of call {call})", beginning.join(" ")) }))
+}
