@@ -21,7 +21,9 @@ pub enum ClientError {
         key: IdempotencyKey,
     },
     /// The callee fails so often that nothing is sent to it for a while.
-    #[error("nothing was sent, because the callee has been failing (the circuit is open); send it later, with the same key if it has one")]
+    #[error(
+        "nothing was sent, because the callee has been failing (the circuit is open); send it later, with the same key if it has one"
+    )]
     CircuitOpen {
         /// The key that the request had, or was to have. `None` for a request that needs no key.
         key: Option<IdempotencyKey>,
@@ -49,7 +51,9 @@ pub enum ClientError {
         key: IdempotencyKey,
     },
     /// 500 of type `result-unreadable`: the request was carried out, and the callee cannot read the answer that it stored.
-    #[error("the request was carried out, but the callee cannot read its stored answer; do not send it under another key")]
+    #[error(
+        "the request was carried out, but the callee cannot read its stored answer; do not send it under another key"
+    )]
     ResultUnreadable {
         /// The key.
         key: IdempotencyKey,

@@ -71,12 +71,7 @@ impl fmt::Debug for Idempotent {
 
 #[async_trait]
 impl Middleware for Idempotent {
-    async fn handle(
-        &self,
-        request: Request,
-        extensions: &mut Extensions,
-        next: Next<'_>,
-    ) -> Result<Response, Error> {
+    async fn handle(&self, request: Request, extensions: &mut Extensions, next: Next<'_>) -> Result<Response, Error> {
         Call::begin(&self.shared, request)?.run(extensions, next).await
     }
 }
