@@ -80,7 +80,7 @@ async fn a_key_header_that_cannot_be_used_is_an_error_before_anything_is_sent() 
         });
         assert_eq!(callee.count(), 0);
     }
-    assert_eq!(ClientError::from(KeyHeaderError::Several).to_string().contains("nothing was sent"), true);
+    assert!(ClientError::from(KeyHeaderError::Several).to_string().contains("nothing was sent"));
 }
 
 #[tokio::test(start_paused = true)]
