@@ -122,12 +122,10 @@ mod tests {
     async fn a_wait_beyond_the_horizon_is_none() {
         let pace = pace(RetryPolicy::new().horizon(60 * SECOND).waits(SECOND, 5 * SECOND));
         assert_eq!(pace.wait(Some(61 * SECOND)), Err(Stopped::RetryAfter(61 * SECOND)));
-        assert_eq!(
-            pace.wait(Some(Duration::from_secs(u64::MAX))).unwrap_err().to_string().contains("asks to wait"),
-            true
-        );
+        let for_ever = Duration::from_secs(u64::MAX);
+        assert_eq!(pace.wait(Some(for_ever)), Err(Stopped::RetryAfter(for_ever)));
         tokio::time::advance(57 * SECOND).await;
-        assert_eq!(pace.wait(Some(2990 * SECOND / 1000)).unwrap().as_secs(), 2);
+        assert_eq!(pace.wait(Some(Duration::from_millis(2900))).unwrap().as_secs(), 2);
         tokio::time::advance(3 * SECOND).await;
         assert_eq!(pace.wait(None), Err(Stopped::Horizon));
         assert_eq!(pace.wait(Some(Duration::ZERO)), Err(Stopped::Horizon));
