@@ -17,6 +17,7 @@
 mod every_kind;
 
 mod batches;
+mod caller;
 mod claims_intake;
 mod concurrency;
 mod crash;

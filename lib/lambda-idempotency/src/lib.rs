@@ -45,10 +45,13 @@
 //!
 //! | feature | what it adds |
 //! |---|---|
+//! | `client` | [`client`]: the caller's side, a layer of `reqwest-middleware` that keeps a key until a definite answer |
 //! | `sns` | [`propagation::WithKey`] for messages that the AWS SDK publishes to SNS |
 //! | `sqs` | [`propagation::WithKey`] for messages that the AWS SDK sends to SQS, and `Idempotency::with_sqs`, by which messages in conflict come again when the lease is over |
 //! | `uuid` | `uuid::Uuid` may be part of a derived key ([`KeyPart`]) |
 
+#[cfg(feature = "client")]
+pub mod client;
 mod config;
 mod deadline;
 pub mod events;
@@ -111,6 +114,11 @@ struct Readme;
 #[cfg(all(doctest, feature = "sqs"))]
 #[doc = include_str!("../../../docs/guide/events.md")]
 struct GuideToEvents;
+
+/// The guide of callers, compiled.
+#[cfg(all(doctest, feature = "client"))]
+#[doc = include_str!("../../../docs/guide/client.md")]
+struct GuideToCallers;
 
 /// The guide's functions, compiled and run.
 #[cfg(doctest)]
