@@ -54,7 +54,7 @@ async fn an_order_is_placed_once_and_its_event_reaches_the_bus_with_its_id() {
     let [order] = &world.items("shop-orders").await[..] else { panic!("there is one order") };
     assert_eq!(order["order_id"], first.json()["id"]);
 
-    let received = async || relay.bus_events().peek().into_iter().next();
+    let received = async || relay.bus_events().messages().into_iter().next();
     let event: Value = serde_json::from_str(&eventually(PATIENCE, received).await.unwrap().body).unwrap();
     assert_eq!((&event["source"], &event["detail-type"]), (&"com.example.shop".into(), &"OrderPlaced".into()));
     let detail = &event["detail"];
