@@ -51,18 +51,18 @@ impl ChunkTable {
         Self { client, table }
     }
 
-    /// Stores chunks under their ids. Storing the same chunk again changes nothing.
+    /// Stores chunks under their ids, each beside the summary of its document. Storing the same again changes nothing.
     ///
     /// # Errors
     ///
     /// [`PutError`] when not all of them are known to be stored.
-    pub(crate) async fn put(&self, chunks: &[Chunk<'_>], attempt: &Attempt) -> Result<(), PutError> {
-        let batches = chunks.chunks(BATCH).map(|batch| self.put_batch(batch, attempt)).collect::<Vec<_>>();
+    pub(crate) async fn put(&self, chunks: &[Chunk<'_>], summary: &str, attempt: &Attempt) -> Result<(), PutError> {
+        let batches = chunks.chunks(BATCH).map(|batch| self.put_batch(batch, summary, attempt)).collect::<Vec<_>>();
         stream::iter(batches).buffer_unordered(CONCURRENCY).try_collect().await
     }
 
-    async fn put_batch(&self, chunks: &[Chunk<'_>], attempt: &Attempt) -> Result<(), PutError> {
-        let requests: Result<Vec<_>, _> = chunks.iter().map(write_request).collect();
+    async fn put_batch(&self, chunks: &[Chunk<'_>], summary: &str, attempt: &Attempt) -> Result<(), PutError> {
+        let requests: Result<Vec<_>, _> = chunks.iter().map(|chunk| write_request(chunk, summary)).collect();
         let mut left = requests.map_err(|error| PutError::Request(error.to_string()))?;
         let mut pause = FIRST_PAUSE;
         for _ in 0..MOST_ROUNDS {
@@ -88,7 +88,7 @@ fn suffices(remaining: Duration, pause: Duration) -> bool {
     remaining.is_zero() || remaining > pause + RESERVE
 }
 
-fn write_request(chunk: &Chunk<'_>) -> Result<WriteRequest, BuildError> {
+fn write_request(chunk: &Chunk<'_>, summary: &str) -> Result<WriteRequest, BuildError> {
     let text = |text: &str| AttributeValue::S(text.to_owned());
     let item = HashMap::from([
         ("chunk_id".to_owned(), text(&chunk.id.to_string())),
@@ -97,6 +97,8 @@ fn write_request(chunk: &Chunk<'_>) -> Result<WriteRequest, BuildError> {
         ("index".to_owned(), AttributeValue::N(chunk.index.to_string())),
         ("text".to_owned(), text(chunk.text)),
         ("model".to_owned(), text(chunk.model)),
+        // A chunk that is found alone must still say what it is part of.
+        ("summary".to_owned(), text(summary)),
     ]);
     Ok(WriteRequest::builder().put_request(PutRequest::builder().set_item(Some(item)).build()?).build())
 }

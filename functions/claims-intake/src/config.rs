@@ -5,14 +5,18 @@ use std::env;
 use lambda_idempotency::Idempotency;
 use lambda_runtime::Error;
 
-use crate::{chunk_table::ChunkTable, claim::Name};
+use crate::{
+    chunk_table::ChunkTable, claim::Name, claim_table::ClaimTable, intake::Intake, notifier::Notifier,
+    summariser::HttpSummariser,
+};
+
+const SUMMARISER: &str = "SUMMARISER_URL";
+const NOTIFIER: &str = "NOTIFIER_URL";
 
 /// What the invocations share.
 pub(crate) struct App {
     pub(crate) idempotency: Idempotency,
-    pub(crate) chunks: ChunkTable,
-    /// What the chunks are made for.
-    pub(crate) model: Name,
+    pub(crate) intake: Intake,
 }
 
 impl App {
@@ -21,11 +25,16 @@ impl App {
     /// When a variable is missing or has a value that means nothing: the function does not start then.
     pub(crate) async fn from_env() -> Result<Self, Error> {
         let idempotency = Idempotency::from_env().await?;
-        // One client for both tables: its connections are shared.
+        // One client for all tables: its connections are shared.
         let client = idempotency.engine().store().client().clone();
         Ok(Self {
-            chunks: ChunkTable::new(client, variable("CHUNKS_TABLE")?),
-            model: parse_model(variable("CHUNK_MODEL")?)?,
+            intake: Intake {
+                chunks: ChunkTable::new(client.clone(), variable("CHUNKS_TABLE")?),
+                claims: ClaimTable::new(client, variable("CLAIMS_TABLE")?),
+                model: parse_model(variable("CHUNK_MODEL")?)?,
+                summariser: Box::new(HttpSummariser::new(SUMMARISER, &variable(SUMMARISER)?)?),
+                notifier: Notifier::new(NOTIFIER, &variable(NOTIFIER)?)?,
+            },
             idempotency,
         })
     }

@@ -4,7 +4,7 @@ use std::future::Future;
 
 use super::{Attempt, StepError};
 use crate::{
-    Claimed, Completion, Fingerprint, IdempotencyKey, OnAbandoned, Operation, Policy, Request,
+    Claimed, Completion, Fingerprint, IdempotencyKey, OnAbandoned, Operation, Policy, RecordKey, Request,
     hash::{PartsHasher, base64url},
 };
 
@@ -13,8 +13,9 @@ impl Attempt {
     /// messages are about. Gives whether it was made now.
     ///
     /// The marker is a record of its own, with the operation's window: it is claimed before the call and completed after it, two
-    /// writes. `call` gets the marker's key, the same for all who ask for this id, to pass on; only if an attempt is lost between
-    /// the two is the call made again, with the same key, and under [`OnAbandoned::Reject`] not even then.
+    /// writes. `call` gets the marker's key, the same for all who ask for this id and never equal to one of another scope, operation or
+    /// deployment, to pass on; only if an attempt is lost between the two is the call made again, with the same key, and under
+    /// [`OnAbandoned::Reject`] not even then. So let what it sends depend on the id alone: whoever makes it, the callee gets the same.
     ///
     /// Dropping the future while the call runs leaves the marker to whoever asks when the attempt's lease is over.
     ///
@@ -38,7 +39,7 @@ impl Attempt {
     {
         self.effects.may_begin(name)?;
         let marker = self.marker(name, id);
-        let key = marker.request.key.clone();
+        let key = marker.call_key(name);
         let Some(desk) = &self.effects.desk else {
             call(key).await?;
             return Ok(true);
@@ -87,6 +88,15 @@ impl Attempt {
 pub(crate) struct Marker {
     pub(crate) request: Request,
     pub(crate) policy: Policy,
+}
+
+impl Marker {
+    /// The key of the call: not the marker's own, which two tenants share that ask for one id. Callees keep keys of all of them in
+    /// one place.
+    fn call_key(&self, name: &str) -> IdempotencyKey {
+        let Request { namespace, operation, scope, key, .. } = &self.request;
+        IdempotencyKey::from_hash(RecordKey::new(namespace, operation, scope, key).step_key(name))
+    }
 }
 
 /// A marker's record stands beside those of its operation, where no request's does: theirs have a method and path, or no route.
