@@ -11,6 +11,8 @@ mod attempt;
 mod properties;
 mod protocol;
 mod state;
+mod steps;
+mod work;
 mod world;
 
 use std::fmt;
@@ -18,15 +20,18 @@ use std::fmt;
 use idempotency_core::{EpochMillis, OnAbandoned};
 
 pub use self::{
-    action::{Action, Network, Return, Says},
+    action::{Action, Network, Return, Says, Undone},
     attempt::{Attempt, Phase, Told},
     state::{State, Stored, Violations},
+    work::{Beside, Row, Work},
 };
 use crate::Mutant;
 
 /// What is searched.
 #[derive(Clone, Debug)]
 pub struct Model {
+    /// What the operation does.
+    pub work: Work,
     /// How many attempts there are at the key.
     pub attempts: usize,
     /// What happens after a lost attempt.
@@ -53,6 +58,7 @@ impl Model {
     /// A small model of the production protocol: two attempts, exact clocks, no zombies.
     pub fn new(on_abandoned: OnAbandoned) -> Self {
         Self {
+            work: Work::Effect,
             attempts: 2,
             on_abandoned,
             skews: vec![0],
@@ -93,11 +99,11 @@ impl Model {
 
 impl fmt::Display for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { attempts, on_abandoned, skews, zombies, other_request, corruption, waits, looks, until, mutant } =
-            self;
+        let Self { work, attempts, on_abandoned, skews, zombies, other_request, corruption, .. } = self;
+        let Self { waits, looks, until, mutant, .. } = self;
         write!(
             f,
-            "{attempts} attempts, {on_abandoned:?}, skews {skews:?} s, zombies {zombies}, other request {other_request}, \
+            "{work:?}, {attempts} attempts, {on_abandoned:?}, skews {skews:?} s, zombies {zombies}, other request {other_request}, \
              corruption {corruption}, waits {waits}, looks {looks}, until {until} s, mutant {mutant:?}"
         )
     }

@@ -92,6 +92,7 @@ impl Attempt {
                 self.not_by_oneself();
                 judge.count(|counts| &mut counts.uncertain);
             }
+            Ok(Claimed::Compensating(_) | Claimed::Stuck) => todo!(),
             Err(error) => {
                 judge.say(|| format!("attempt {number} is not answered: {error}"));
                 judge.count(|counts| &mut counts.errors);
@@ -170,6 +171,7 @@ impl Attempt {
                     judge.told(replay.body().unwrap_or_default(), plan.request);
                 }
             }
+            Completion::Uncommitted | Completion::Refused(_) | Completion::Instead(_) => todo!(),
             Completion::Vanished | Completion::Unconfirmed => judge.count(|counts| &mut counts.unconfirmed),
         }
     }

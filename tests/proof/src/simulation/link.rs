@@ -8,7 +8,8 @@ use std::{
 
 use bytes::Bytes;
 use idempotency_core::{
-    Batched, EpochSeconds, Flow, Inserted, OwnerToken, Record, RecordKey, Replaced, Store, StoreError, Version,
+    Batched, Committed, Effect, EpochSeconds, ExecutionId, Flow, Inserted, OwnerToken, Record, RecordKey, Replaced,
+    Row, RowInserted, Store, StoreError, Version, Write,
 };
 use tokio::{task::JoinSet, time::Instant};
 
@@ -109,6 +110,24 @@ impl Store for Link {
             self.seen_nothing.lock().unwrap_or_else(PoisonError::into_inner).push(key.clone());
         }
         Ok(shown)
+    }
+
+    async fn commit(
+        &self,
+        write: Option<&Write>,
+        effects: &[Effect],
+        within: Duration,
+    ) -> Result<Committed, StoreError> {
+        todo!()
+    }
+    async fn insert_row(&self, row: &Row, within: Duration) -> Result<RowInserted, StoreError> {
+        todo!()
+    }
+    async fn put_row(&self, row: &Row, within: Duration) -> Result<(), StoreError> {
+        todo!()
+    }
+    async fn rows(&self, key: &RecordKey, execution: ExecutionId, within: Duration) -> Result<Vec<Row>, StoreError> {
+        todo!()
     }
 
     async fn put_parts(

@@ -9,8 +9,8 @@ use bytes::Bytes;
 use fastrand::Rng;
 use futures::future::join_all;
 use idempotency_core::{
-    EpochSeconds, Inserted, MemoryStore, OwnerToken, Record, RecordKey, Replaced, Store, StoreError, Version, Write,
-    Written,
+    Committed, Effect, EpochSeconds, ExecutionId, Inserted, MemoryStore, OwnerToken, Record, RecordKey, Replaced, Row,
+    RowInserted, Store, StoreError, Version, Write, Written,
 };
 use tokio::{
     task::JoinSet,
@@ -222,6 +222,24 @@ impl Store for FaultyStore {
         let Ok(unanswered) = timeout_at(give_up_at, self.batch(keys.len())).await else { return unknown() };
         let left = give_up_at - Instant::now();
         self.answers(join_all(keys.iter().map(|key| self.get(key, left))).await, unanswered)
+    }
+
+    async fn commit(
+        &self,
+        write: Option<&Write>,
+        effects: &[Effect],
+        within: Duration,
+    ) -> Result<Committed, StoreError> {
+        todo!()
+    }
+    async fn insert_row(&self, row: &Row, within: Duration) -> Result<RowInserted, StoreError> {
+        todo!()
+    }
+    async fn put_row(&self, row: &Row, within: Duration) -> Result<(), StoreError> {
+        todo!()
+    }
+    async fn rows(&self, key: &RecordKey, execution: ExecutionId, within: Duration) -> Result<Vec<Row>, StoreError> {
+        todo!()
     }
 
     async fn put_parts(
