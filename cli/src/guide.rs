@@ -20,13 +20,17 @@ pub(crate) fn addresses(stack: &Stack) -> Value {
         "table": Stack::TABLE,
         "tables": ReadyMade::all_tables().map(|table| table.name).collect::<Vec<_>>(),
         "provider": stack.provider().url(),
+        "carrier": stack.carrier().url(),
+        "summariser": stack.summariser().url(),
+        "notifier": stack.notifier().url(),
         "sqs": stack.sqs().url(),
         "eventbridge": stack.bus().url(),
     });
     let queue = stack.queue().map(|queue| ("queue", queue.name()));
     let dead_letters = stack.dead_letters().map(|queue| ("dead_letter_queue", queue.name()));
+    let events = (stack.trigger() == Trigger::Stream || is_relayed(stack)).then_some(("bus_events", BUS_EVENTS));
     if let Some(addresses) = addresses.as_object_mut() {
-        for (member, queue) in [queue, dead_letters].into_iter().flatten() {
+        for (member, queue) in [queue, dead_letters, events].into_iter().flatten() {
             addresses.insert(member.to_owned(), queue_url(stack, queue).into());
         }
     }
@@ -50,6 +54,11 @@ pub(crate) fn guide(stack: &Stack) -> String {
 
 fn name(stack: &Stack) -> &str {
     &stack.function().config().name
+}
+
+/// Whether what the function stages is sent to the bus.
+fn is_relayed(stack: &Stack) -> bool {
+    ReadyMade::find(name(stack)).is_some_and(|function| function.is_relayed)
 }
 
 fn queue_url(stack: &Stack, queue: &str) -> String {
@@ -159,7 +168,14 @@ Send a charge to {name}, then send it again:
 
 fn sqs_entrance(stack: &Stack) -> String {
     let queue = stack.queue().map(|queue| queue_url(stack, queue.name())).unwrap_or_default();
-    format!("queue             {queue}\n{}", dead_letters(stack))
+    let effects = match is_relayed(stack) {
+        true => {
+            let (notifier, events) = (stack.notifier().url(), queue_url(stack, BUS_EVENTS));
+            format!("notifications     {notifier}/ledger\nevents of the bus {events}/messages\n")
+        }
+        false => String::new(),
+    };
+    format!("queue             {queue}\n{}{effects}", dead_letters(stack))
 }
 
 fn sqs(stack: &Stack) -> String {

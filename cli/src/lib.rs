@@ -1,6 +1,7 @@
 //! The parts of the command `idempotency`, and the local stack that the end-to-end tests use too.
 
 mod build;
+mod callees;
 pub mod cli;
 mod client;
 mod demo;

@@ -10,6 +10,8 @@ pub(crate) struct ReadyMade {
     /// Its queue, if it has one, and what its dead-letter queue is named after.
     pub(crate) queue: &'static str,
     pub(crate) tables: &'static [Table],
+    /// Whether `idempotency local` runs the outbox's relay beside it.
+    pub(crate) is_relayed: bool,
     /// What else it must be told.
     pub(crate) environment: &'static [(&'static str, &'static str)],
     /// What a message or event for it may look like, for people to send.
@@ -45,6 +47,7 @@ pub(crate) const READY_MADE: [ReadyMade; 4] = [
             Table::new("stock", "STOCK_TABLE", "sku"),
             Table::new("shop-orders", "SHOP_ORDERS_TABLE", "order_id"),
         ],
+        is_relayed: false,
         environment: &[],
         example: r#"{"amount": 1200, "currency": "EUR", "customer": "cus_42"}"#,
     },
@@ -52,7 +55,8 @@ pub(crate) const READY_MADE: [ReadyMade; 4] = [
         name: "claims-intake",
         trigger: Trigger::Sqs,
         queue: "claims",
-        tables: &[Table::new("chunks", "CHUNKS_TABLE", "chunk_id")],
+        tables: &[Table::new("chunks", "CHUNKS_TABLE", "chunk_id"), Table::new("claims", "CLAIMS_TABLE", "claim_key")],
+        is_relayed: true,
         environment: &[("CHUNK_MODEL", "chunks-v1")],
         example: r#"{"tenant": "tenant-7", "claim_id": "CLM-2026-000123", "document": "Water came through the ceiling."}"#,
     },
@@ -66,6 +70,7 @@ pub(crate) const READY_MADE: [ReadyMade; 4] = [
             partition_key: "customer_id",
             sort_key: Some("order_id"),
         }],
+        is_relayed: false,
         environment: &[],
         example: r#"{"source": "com.example.orders", "detail-type": "OrderPlaced", "detail": {"idempotencyKey": "order-1001-placed", "order_id": "ord-1001", "customer_id": "cus-42", "amount": 4200, "currency": "EUR", "occurred_at": "2026-10-01T12:00:00Z", "sequence": 1}}"#,
     },
@@ -74,6 +79,7 @@ pub(crate) const READY_MADE: [ReadyMade; 4] = [
         trigger: Trigger::Stream,
         queue: "outbox",
         tables: &[],
+        is_relayed: false,
         // The local bus takes events for every name.
         environment: &[("OUTBOX_BUS", "default")],
         example: r#"{"pk": {"S": "local#create-charge#v1#example"}, "sk": {"S": "outbox#AAAAAAAAAAAAAAAAAAAAAA#0000"}, "execution": {"B": "AAAAAAAAAAAAAAAAAAAAAA=="}, "event_id": {"S": "event-1"}, "key": {"S": "event-1"}, "to": {"S": "sqs"}, "queue": {"S": "receipts"}, "body": {"S": "{\"charge\": \"ch_1\"}"}, "created_at": {"N": "1790856000000"}, "expires_at": {"N": "1893456000"}, "schema": {"N": "1"}}"#,

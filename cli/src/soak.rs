@@ -1,17 +1,18 @@
 //! `idempotency soak`: many messages through a queue and the real claims worker, while everything breaks at random.
 
+mod books;
 mod disturbance;
 mod judge;
 mod load;
 
 use std::{process::ExitCode, time::Duration};
 
-use idempotency_testkit::lambda::Logs;
+use idempotency_testkit::{eventually, lambda::Logs};
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::time::{Instant, sleep};
 
 use self::{disturbance::Disturbance, judge::Findings, load::Load};
-use crate::{CliError, QueueOptions, Stack, StackOptions, cli::Soak};
+use crate::{CliError, QueueOptions, Relay, RelayOptions, Stack, StackOptions, cli::Soak};
 
 /// Longer than any claim here takes, and short enough that a lost attempt's lease (3 s longer) is soon over.
 const TIMEOUT: Duration = Duration::from_secs(3);
@@ -45,6 +46,7 @@ pub(crate) async fn run(arguments: Soak) -> Result<ExitCode, CliError> {
         ..StackOptions::default()
     };
     let stack = Stack::start(options).await?;
+    let relay = stack.relay(RelayOptions { logs: Logs::Discard, ..RelayOptions::default() }).await?;
     let disturbance = Disturbance::begin(&stack, &arguments);
     let queue = stack.queue().ok_or(CliError::NoQueue)?;
     for message in load.messages() {
@@ -54,9 +56,17 @@ pub(crate) async fn run(arguments: Soak) -> Result<ExitCode, CliError> {
     let is_through = carry_through(&stack, load.messages().len()).await;
     let took = begin.elapsed();
     stack.proxy().clear_rules();
-    let findings = Findings::of(&stack, &load, &disturbance, is_through).await?;
+    until_sent(&relay, load.claims().len()).await;
+    let findings = Findings::of(&stack, &relay, &load, &disturbance, is_through).await?;
+    relay.stop().await;
     stack.stop().await;
     Ok(findings.print(&load, &disturbance, took))
+}
+
+/// Waits until there are this many events on the bus. If they do not come, that is found later.
+async fn until_sent(relay: &Relay, events: usize) {
+    let sent = async || (relay.bus_events().counts().total() >= events).then_some(());
+    let _ = eventually(PATIENCE, sent).await;
 }
 
 /// Waits until the queue is empty. Says whether it became so.

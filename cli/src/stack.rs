@@ -16,12 +16,14 @@ use idempotency_testkit::{
     lambda::{AsyncInvoker, Function, FunctionConfig, Logs},
     payment_provider::PaymentProvider,
     sqs::{EventSourceMapping, Queue, Sqs},
+    summariser::Summariser,
 };
 
 use lambda_idempotency::Idempotency;
 
 use crate::{
     CliError, QueueOptions, Records, Relay, RelayOptions, Trigger,
+    callees::Callees,
     entrance::{
         Entrance, Services,
         stream::{OUTBOX_QUEUES, RECEIPTS, outbox_queues},
@@ -69,7 +71,7 @@ pub struct StackOptions {
     pub environment: Vec<(String, String)>,
 }
 
-/// The function, its DynamoDB and its payment provider behind fault proxies, queues and a bus, and what invokes it in front.
+/// The function, its DynamoDB and the services that it calls behind fault proxies, queues and a bus, and what invokes it in front.
 ///
 /// Dropping it ends all of it; [`stop`](Self::stop) does so in order and waits.
 #[derive(Debug)]
@@ -79,10 +81,7 @@ pub struct Stack {
     retry_after: Vec<Duration>,
     function: Function,
     proxy: FaultProxy,
-    provider: PaymentProvider,
-    provider_proxy: FaultProxy,
-    carrier: KeyedService,
-    carrier_proxy: FaultProxy,
+    callees: Callees,
     embedded: Option<EmbeddedDynamoDb>,
     dynamodb_url: String,
 }
@@ -146,6 +145,9 @@ impl Stack {
     /// The name of the table with the chunks of claims' documents.
     pub const CHUNKS_TABLE: &str = "chunks";
 
+    /// The name of the table with the claims that were taken in.
+    pub const CLAIMS_TABLE: &str = "claims";
+
     /// The name of the table with the customers' orders.
     pub const ORDERS_TABLE: &str = "orders";
 
@@ -177,10 +179,7 @@ impl Stack {
         };
         create_tables(&dynamodb_url).await?;
         let proxy = FaultProxy::start(&dynamodb_url).await?;
-        let provider = PaymentProvider::start_on(options.provider).await?;
-        let provider_proxy = FaultProxy::start(provider.url()).await?;
-        let carrier = KeyedService::start().await?;
-        let carrier_proxy = FaultProxy::start(carrier.url()).await?;
+        let callees = Callees::start(options.provider).await?;
         let services = Services::start(options.trigger(), options.http).await?;
         let config = FunctionConfig::new(&options.function, binary)
             .timeout(options.timeout)
@@ -192,10 +191,9 @@ impl Stack {
             .env("AWS_ENDPOINT_URL_EVENTBRIDGE", services.bus.url())
             .env(Idempotency::TABLE, Self::TABLE)
             .env(Idempotency::NAMESPACE, Self::NAMESPACE)
-            .env("PAYMENT_PROVIDER_URL", provider_proxy.endpoint_url())
-            .env("CARRIER_URL", carrier_proxy.endpoint_url())
             .env("TENANT_FROM", tenant_from(options.http_kind));
-        let config = ReadyMade::whole_environment().fold(config, |config, (name, value)| config.env(name, value));
+        let environment = callees.environment().into_iter().chain(ReadyMade::whole_environment());
+        let config = environment.fold(config, |config, (name, value)| config.env(name, value));
         let config = match options.trigger() {
             Trigger::Stream => config.env(OUTBOX_QUEUES, outbox_queues(&services, [RECEIPTS])?),
             _ => config,
@@ -205,19 +203,7 @@ impl Stack {
         let stem = ready_made.map_or(options.function.as_str(), |function| function.queue);
         let entrance = Entrance::open(&options, stem, &services, &function, &dynamodb_url).await?;
         let retry_after = options.retry_after;
-        Ok(Self {
-            entrance,
-            services,
-            retry_after,
-            function,
-            proxy,
-            provider,
-            provider_proxy,
-            carrier,
-            carrier_proxy,
-            embedded,
-            dynamodb_url,
-        })
+        Ok(Self { entrance, services, retry_after, function, proxy, callees, embedded, dynamodb_url })
     }
 
     /// What invokes the function.
@@ -323,22 +309,42 @@ impl Stack {
 
     /// The payment provider.
     pub const fn provider(&self) -> &PaymentProvider {
-        &self.provider
+        &self.callees.provider
     }
 
     /// The carrier that ships orders.
     pub const fn carrier(&self) -> &KeyedService {
-        &self.carrier
+        &self.callees.carrier
     }
 
     /// The proxy between the function and the carrier.
     pub const fn carrier_proxy(&self) -> &FaultProxy {
-        &self.carrier_proxy
+        &self.callees.carrier_proxy
+    }
+
+    /// What words the summaries of claims' documents.
+    pub const fn summariser(&self) -> &Summariser {
+        &self.callees.summariser
+    }
+
+    /// The proxy between the function and the summariser.
+    pub const fn summariser_proxy(&self) -> &FaultProxy {
+        &self.callees.summariser_proxy
+    }
+
+    /// What tells customers.
+    pub const fn notifier(&self) -> &KeyedService {
+        &self.callees.notifier
+    }
+
+    /// The proxy between the function and the notifier.
+    pub const fn notifier_proxy(&self) -> &FaultProxy {
+        &self.callees.notifier_proxy
     }
 
     /// The proxy between the function and the payment provider.
     pub const fn provider_proxy(&self) -> &FaultProxy {
-        &self.provider_proxy
+        &self.callees.provider_proxy
     }
 
     /// Ends everything in order, the function's processes included.
@@ -350,10 +356,7 @@ impl Stack {
         self.entrance.close().await;
         self.services.stop().await;
         self.proxy.stop().await;
-        self.provider_proxy.stop().await;
-        self.provider.stop().await;
-        self.carrier_proxy.stop().await;
-        self.carrier.stop().await;
+        self.callees.stop().await;
         if let Some(embedded) = self.embedded {
             embedded.stop().await;
         }

@@ -253,7 +253,12 @@ async fn local_takes_claims_from_a_queue_and_keeps_what_fails() {
         }
         items(&local, "chunks", 1).await;
         messages(queue, 0).await;
-        items(&local, "idempotency", 1).await;
+        items(&local, "claims", 1).await;
+        // The record; beside it the summary, the notification's marker, and the event.
+        items(&local, "idempotency", 4).await;
+        messages(local.address("bus_events"), 1).await;
+        let told = get(&format!("{}/ledger", local.address("notifier"))).await;
+        assert_eq!(told.as_array().map(Vec::len), Some(1), "{told}");
         local.stop(Signal::TERM);
     }
 }

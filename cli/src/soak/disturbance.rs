@@ -17,9 +17,9 @@ use serde_json::Value;
 
 use crate::{Stack, cli::Soak};
 
-/// How many requests an invocation makes at the least: ten chunk writes, the batch of claims and that of their ends. Crashes come at
-/// requests, as often as asked for per invocation.
-const REQUESTS: f64 = 12.0;
+/// How many requests an invocation makes at the least: the batch of claims, and for each of ten a look whether it is known, its summary,
+/// its chunks, the marker's two and its end. Crashes come at requests, as often as asked for per invocation.
+const REQUESTS: f64 = 61.0;
 
 /// What was done to the function, and what it did.
 #[derive(Clone, Default)]

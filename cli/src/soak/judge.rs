@@ -1,12 +1,16 @@
 //! What must be true at the end.
 
-use std::{collections::BTreeMap, process::ExitCode, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    process::ExitCode,
+    time::Duration,
+};
 
-use aws_sdk_dynamodb::{error::DisplayErrorContext, types::AttributeValue};
+use aws_sdk_dynamodb::types::AttributeValue;
 use idempotency_core::Status;
 
-use super::{disturbance::Disturbance, load::Load};
-use crate::{CliError, Stack, table};
+use super::{books::Books, disturbance::Disturbance, load::Load};
+use crate::{CliError, Relay, Stack, table};
 
 /// How many claims may be lost with one crash: a batch.
 const BATCH: u64 = 10;
@@ -14,6 +18,10 @@ const BATCH: u64 = 10;
 /// What was found, and what is wrong about it.
 pub(super) struct Findings {
     chunks: usize,
+    /// How often the summariser was asked.
+    summaries: u64,
+    notifications: usize,
+    events: usize,
     records: usize,
     in_flight: usize,
     dead_letters: usize,
@@ -23,11 +31,12 @@ pub(super) struct Findings {
 impl Findings {
     pub(super) async fn of(
         stack: &Stack,
+        relay: &Relay,
         load: &Load,
         disturbance: &Disturbance,
         is_through: bool,
     ) -> Result<Self, CliError> {
-        let (records, chunks) = (stack.records().all().await?, chunks(stack).await?);
+        let (records, books) = (stack.records().all().await?, Books::of(stack, relay).await?);
         let in_flight = records.iter().filter(|record| record.status != Status::Completed).count();
         let dead_letters = stack.dead_letters().map_or(0, |queue| queue.counts().total());
         let mut violations = Vec::new();
@@ -39,14 +48,20 @@ impl Findings {
         check(is_through, "the queue did not become empty".to_owned());
         check(dead_letters == 0, format!("{dead_letters} messages went to the dead-letter queue"));
         check(in_flight == 0, format!("{in_flight} records are not completed"));
-        check(records.len() == load.claims().len(), format!("{} records", records.len()));
+        // The marker of a claim's notification is a record too.
+        check(records.len() == 2 * load.claims().len(), format!("{} records and markers", records.len()));
         for (claim, count) in load.claims() {
-            let stored = chunks.get(claim);
+            let stored = books.chunks.get(claim);
             let expected: BTreeMap<_, _> = (0..*count).map(|index| (index, Load::text(claim, index))).collect();
             check(stored == Some(&expected), format!("{claim} has other chunks than its {count}"));
+            let [wordings, rows, told, events] = books.counts(claim);
+            check(
+                [wordings, rows, told, events] == [1; 4],
+                format!("{claim} has {wordings} wordings, {rows} rows, {told} notifications, {events} events"),
+            );
         }
-        let stray = chunks.keys().filter(|claim| !load.claims().contains_key(*claim)).count();
-        check(stray == 0, format!("{stray} claims have chunks that nobody sent"));
+        let stray = books.claims().into_iter().filter(|claim| !load.claims().contains_key(*claim)).count();
+        check(stray == 0, format!("{stray} claims have effects that nobody sent"));
         let (runs, crashes) = (disturbance.runs(), disturbance.crashes());
         let again: usize = runs.values().map(|runs| runs.saturating_sub(1)).sum();
         let lost = crashes * BATCH;
@@ -54,7 +69,10 @@ impl Findings {
         let never = load.claims().keys().filter(|claim| !runs.contains_key(*claim)).count();
         check(never == 0, format!("{never} claims never ran"));
         Ok(Self {
-            chunks: chunks.values().map(BTreeMap::len).sum(),
+            chunks: books.chunks.values().map(BTreeMap::len).sum(),
+            summaries: stack.summariser().calls(),
+            notifications: books.notifications.values().sum(),
+            events: books.events.values().map(BTreeSet::len).sum(),
             records: records.len(),
             in_flight,
             dead_letters,
@@ -72,7 +90,10 @@ impl Findings {
             ("replies of the store lost", usize::try_from(disturbance.lost_replies()).unwrap_or(usize::MAX)),
             ("runs of the handler", runs),
             ("chunks", self.chunks),
-            ("records", self.records),
+            ("calls of the summariser", usize::try_from(self.summaries).unwrap_or(usize::MAX)),
+            ("notifications", self.notifications),
+            ("events", self.events),
+            ("records and markers", self.records),
             ("records in flight", self.in_flight),
             ("dead letters", self.dead_letters),
         ];
@@ -87,7 +108,10 @@ impl Findings {
         }
         match self.violations.len() {
             0 => {
-                println!("Every claim has exactly its chunks, after {:.1} s.", took.as_secs_f64());
+                println!(
+                    "Every claim has exactly its chunks, one wording, one notification and one event, after {:.1} s.",
+                    took.as_secs_f64()
+                );
                 ExitCode::SUCCESS
             }
             violations => {
@@ -96,19 +120,4 @@ impl Findings {
             }
         }
     }
-}
-
-/// The texts of the chunks that are stored, by claim and place.
-async fn chunks(stack: &Stack) -> Result<BTreeMap<String, BTreeMap<usize, String>>, CliError> {
-    let client = stack.dynamodb();
-    let mut pages = client.scan().table_name(Stack::CHUNKS_TABLE).consistent_read(true).into_paginator().items().send();
-    let mut chunks = BTreeMap::<_, BTreeMap<_, _>>::new();
-    while let Some(item) = pages.next().await {
-        let item = item.map_err(|error| CliError::records(DisplayErrorContext(error).to_string()))?;
-        let text = |name: &str| item.get(name).and_then(|value| value.as_s().ok()).cloned().unwrap_or_default();
-        let index = item.get("index").and_then(|value| AttributeValue::as_n(value).ok());
-        let index = index.and_then(|index| index.parse().ok()).unwrap_or(usize::MAX);
-        chunks.entry(text("claim_id")).or_default().insert(index, text("text"));
-    }
-    Ok(chunks)
 }

@@ -7,7 +7,9 @@
 
 use idempotency_testkit::{
     dynamodb::{EmbeddedDynamoDb, create_idempotency_table, create_table},
+    keyed_service::KeyedService,
     lambda::{Function, FunctionConfig, InvokeError, Logs},
+    summariser::Summariser,
 };
 use serde_json::{Value, json};
 
@@ -25,11 +27,16 @@ async fn the_example_events_are_taken_in_once_however_often_they_are_delivered()
         let client = dynamodb.client();
         create_idempotency_table(&client, "records").await.unwrap();
         create_table(&client, "chunks", "chunk_id", None).await.unwrap();
+        create_table(&client, "claims", "claim_key", None).await.unwrap();
+        let (summariser, notifier) = (Summariser::start().await.unwrap(), KeyedService::start().await.unwrap());
         let config = function()
             .env("AWS_ENDPOINT_URL_DYNAMODB", dynamodb.endpoint_url())
             .env("IDEMPOTENCY_TABLE", "records")
             .env("IDEMPOTENCY_NAMESPACE", "test")
             .env("CHUNKS_TABLE", "chunks")
+            .env("CLAIMS_TABLE", "claims")
+            .env("SUMMARISER_URL", summariser.url())
+            .env("NOTIFIER_URL", notifier.url())
             .env("CHUNK_MODEL", "chunks-v1");
         let function = Function::new(config).unwrap();
         for _ in 0..3 {
@@ -38,8 +45,12 @@ async fn the_example_events_are_taken_in_once_however_often_they_are_delivered()
         }
         let count = |table: &'static str| client.scan().table_name(table).send();
         let messages = serde_json::from_str::<Value>(event).unwrap()["Records"].as_array().unwrap().len();
-        assert_eq!(count("records").await.unwrap().count(), i32::try_from(messages).unwrap());
-        assert_eq!(count("chunks").await.unwrap().count(), i32::try_from(messages).unwrap(), "short documents");
+        let rows = i32::try_from(messages).unwrap();
+        // A record, its summary, its event, and the notification's marker.
+        assert_eq!(count("records").await.unwrap().count(), 4 * rows);
+        assert_eq!(count("chunks").await.unwrap().count(), rows, "short documents");
+        assert_eq!(count("claims").await.unwrap().count(), rows);
+        assert_eq!((notifier.ledger().len(), summariser.calls()), (messages, messages as u64));
         function.shutdown().await;
     }
 }
@@ -50,6 +61,9 @@ async fn without_its_environment_the_function_does_not_start_and_says_what_is_mi
         ("IDEMPOTENCY_TABLE", "records"),
         ("IDEMPOTENCY_NAMESPACE", "test"),
         ("CHUNKS_TABLE", "chunks"),
+        ("CLAIMS_TABLE", "claims"),
+        ("SUMMARISER_URL", "http://127.0.0.1:1"),
+        ("NOTIFIER_URL", "http://127.0.0.1:1"),
         ("CHUNK_MODEL", "chunks-v1"),
     ];
     for missing in whole {
@@ -57,8 +71,15 @@ async fn without_its_environment_the_function_does_not_start_and_says_what_is_mi
         let config = rest.fold(function().logs(Logs::Captured), |config, (name, value)| config.env(*name, *value));
         assert_does_not_start(config, missing.0).await;
     }
-    let config = whole.iter().fold(function().logs(Logs::Captured), |config, (name, value)| config.env(*name, *value));
-    assert_does_not_start(config.env("CHUNK_MODEL", "a model"), "CHUNK_MODEL must be 1 to 64 letters").await;
+    for (name, wrong, said) in [
+        ("CHUNK_MODEL", "a model", "CHUNK_MODEL must be 1 to 64 letters"),
+        ("SUMMARISER_URL", "summaries", "SUMMARISER_URL is no URL"),
+        ("NOTIFIER_URL", "ftp://notifier", "NOTIFIER_URL must begin with http:// or https://"),
+    ] {
+        let config =
+            whole.iter().fold(function().logs(Logs::Captured), |config, (name, value)| config.env(*name, *value));
+        assert_does_not_start(config.env(name, wrong), said).await;
+    }
 }
 
 async fn assert_does_not_start(config: FunctionConfig, said: &str) {
