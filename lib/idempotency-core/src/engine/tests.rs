@@ -9,7 +9,7 @@ use std::{
     collections::VecDeque,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, AtomicI64, AtomicU8, Ordering},
+        atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
     },
     time::Duration,
 };
@@ -139,12 +139,25 @@ impl Clock for ManualClock {
     }
 }
 
+/// Tokens of which no two are the same, and pauses of different lengths.
 #[derive(Default)]
-struct CountingTokens(AtomicU8);
+struct CountingTokens(AtomicU64);
 
 impl TokenSource for CountingTokens {
     fn draw(&self) -> Result<[u8; 16], TokenError> {
-        Ok([self.0.fetch_add(1, Ordering::SeqCst); 16])
+        let count = self.0.fetch_add(1, Ordering::SeqCst);
+        let mut token = [count.to_le_bytes()[0]; 16];
+        token[8..].copy_from_slice(&count.to_be_bytes());
+        Ok(token)
+    }
+}
+
+/// Each pause is as long as it can be.
+struct LongestPauses;
+
+impl TokenSource for LongestPauses {
+    fn draw(&self) -> Result<[u8; 16], TokenError> {
+        Ok([u8::MAX; 16])
     }
 }
 
@@ -317,17 +330,17 @@ async fn a_completion_whose_reply_was_lost_is_stored() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_completion_without_any_answer_gives_up_and_is_unconfirmed() {
     let world = World::new();
     let claim = world.fresh().await;
     world.calls();
     world.script([Fault::DropBefore; 64]);
     let timeouts = Timeouts { completion: Duration::from_millis(400), ..Timeouts::default() };
-    let engine = world.engine.clone().with_timeouts(timeouts);
+    let engine = world.engine.clone().with_timeouts(timeouts).with_tokens(LongestPauses);
     assert_eq!(engine.complete(claim, Outcome::new("done")).await, Completion::Unconfirmed);
-    // At once and after pauses of 50, 100 and (on a machine that is not too slow) no more than 200 ms.
-    assert!((2..=4).contains(&world.calls().len()));
+    // At once and after pauses of 50, 100 and 200 ms; there is no time for one of 400.
+    assert_eq!(world.calls().len(), 4);
 }
 
 #[tokio::test]
