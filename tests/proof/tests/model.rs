@@ -114,11 +114,39 @@ fn steps_are_kept_and_undone_as_promised() {
     check(Model { work: Work::Steps, until: 4, ..Model::new(OnAbandoned::Rerun) });
 }
 
+#[test]
+fn steps_are_kept_and_undone_as_promised_among_zombies() {
+    check(Model { work: Work::Steps, zombies: true, calm: true, until: 5, ..Model::new(OnAbandoned::Rerun) });
+}
+
+#[test]
+fn steps_are_kept_and_undone_as_promised_over_lost_attempts_and_expiry() {
+    check(Model { work: Work::Steps, attempts: 2, calm: true, until: 9, ..Model::new(OnAbandoned::Rerun) });
+}
+
 /// The models that mutants are shown to. The production protocol passes each of them above.
 fn models(mutant: Mutant) -> Vec<Model> {
     let rerun = Model { mutant, ..Model::new(OnAbandoned::Rerun) };
-    if mutant == Mutant::LookAdmits {
-        return vec![Model { looks: true, until: 4, ..rerun }];
+    let steps = Model { work: Work::Steps, calm: true, ..rerun.clone() };
+    match mutant {
+        Mutant::LookAdmits => return vec![Model { looks: true, until: 4, ..rerun }],
+        Mutant::CommitWithoutCondition => {
+            return vec![Model { work: Work::Atomic, zombies: true, until: 1, attempts: 3, ..rerun }];
+        }
+        Mutant::StagedBeforeItsRecord | Mutant::StagedAfterItsRecord | Mutant::StagedWithoutItsRecord => {
+            return vec![Model { work: Work::Staged, zombies: true, until: 4, ..rerun }];
+        }
+        Mutant::CompensatingLeaseIgnored
+        | Mutant::CompensatingRunsTheHandler
+        | Mutant::UndoneInSilence
+        | Mutant::UndoForward
+        | Mutant::ResumeWithoutUndone
+        | Mutant::FailedIsUndoneAgain
+        | Mutant::RowsOfAnyGeneration
+        | Mutant::RowOverwrites => {
+            return vec![Model { until: 9, ..steps.clone() }, Model { zombies: true, until: 5, ..steps }];
+        }
+        _ => {}
     }
     vec![
         rerun.clone(),
@@ -126,12 +154,7 @@ fn models(mutant: Mutant) -> Vec<Model> {
         Model { skews: vec![0, 3], until: 5, ..rerun.clone() },
         Model { other_request: true, corruption: true, ..rerun.clone() },
         Model { mutant, until: 5, ..Model::new(OnAbandoned::Probe) },
-        Model { waits: true, until: 5, ..rerun.clone() },
-        Model { work: Work::Staged, until: 5, ..rerun.clone() },
-        Model { work: Work::Atomic, zombies: true, until: 1, ..rerun.clone() },
-        Model { work: Work::Steps, until: 4, ..rerun.clone() },
-        Model { work: Work::Steps, zombies: true, until: 4, ..rerun.clone() },
-        Model { work: Work::Steps, until: 8, ..rerun },
+        Model { waits: true, until: 5, ..rerun },
     ]
 }
 

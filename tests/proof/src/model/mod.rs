@@ -44,6 +44,8 @@ pub struct Model {
     pub other_request: bool,
     /// Whether the stored record may become unreadable.
     pub corruption: bool,
+    /// Whether the network delivers everything at once.
+    pub calm: bool,
     /// Whether a duplicate waits for the attempt in flight.
     pub waits: bool,
     /// Whether an attempt may look before its claim.
@@ -65,6 +67,7 @@ impl Model {
             zombies: false,
             other_request: false,
             corruption: false,
+            calm: false,
             waits: false,
             looks: false,
             until: 8,
@@ -91,6 +94,16 @@ impl Model {
             Self { looks: true, other_request: true, corruption: true, ..rerun.clone() },
             Self { looks: true, skews: vec![0, 3], until: 6, ..reject.clone() },
             Self { looks: true, until: 7, ..probe },
+            Self { work: Work::Staged, attempts: 3, until: 4, ..rerun.clone() },
+            Self { work: Work::Staged, zombies: true, skews: vec![0, 3], until: 5, ..rerun.clone() },
+            Self { work: Work::Atomic, attempts: 3, zombies: true, other_request: true, until: 4, ..rerun.clone() },
+            Self { work: Work::Atomic, zombies: true, looks: true, skews: vec![0, 3], ..rerun.clone() },
+            Self { work: Work::AtomicAfterClaim, attempts: 3, zombies: true, until: 4, ..rerun.clone() },
+            Self { work: Work::Steps, until: 5, ..rerun.clone() },
+            Self { work: Work::Steps, zombies: true, until: 4, ..rerun.clone() },
+            Self { work: Work::Steps, attempts: 3, calm: true, until: 9, ..rerun.clone() },
+            Self { work: Work::Steps, attempts: 3, calm: true, zombies: true, until: 5, ..rerun.clone() },
+            Self { work: Work::Steps, skews: vec![0, 3], calm: true, until: 9, ..reject.clone() },
             Self { attempts: 3, other_request: true, until: 4, ..rerun },
             Self { attempts: 3, other_request: true, until: 4, ..reject },
         ]
@@ -100,11 +113,11 @@ impl Model {
 impl fmt::Display for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { work, attempts, on_abandoned, skews, zombies, other_request, corruption, .. } = self;
-        let Self { waits, looks, until, mutant, .. } = self;
+        let Self { calm, waits, looks, until, mutant, .. } = self;
         write!(
             f,
             "{work:?}, {attempts} attempts, {on_abandoned:?}, skews {skews:?} s, zombies {zombies}, other request {other_request}, \
-             corruption {corruption}, waits {waits}, looks {looks}, until {until} s, mutant {mutant:?}"
+             corruption {corruption}, calm {calm}, waits {waits}, looks {looks}, until {until} s, mutant {mutant:?}"
         )
     }
 }

@@ -35,7 +35,7 @@ impl Model {
             }
             match &it.phase {
                 Phase::Claiming(_) | Phase::Ending(_) | Phase::GivingUp(_) | Phase::Keeping { .. } => {
-                    possible_of_network(state, attempt, it, actions);
+                    possible_of_network(state, attempt, self.calm, actions);
                 }
                 Phase::Running { record, .. } if self.work.has_steps() => {
                     let returns = |returned| Action::Return { attempt, returned };
@@ -439,7 +439,8 @@ impl Model {
 }
 
 /// What the network can do to what an attempt has sent.
-fn possible_of_network(state: &State, attempt: usize, it: &Attempt, actions: &mut Vec<Action>) {
+fn possible_of_network(state: &State, attempt: usize, is_calm: bool, actions: &mut Vec<Action>) {
+    let Some(it) = state.attempts.get(attempt) else { return };
     let mut act = |network| actions.push(Action::Network { attempt, network });
     let is_row = matches!(it.phase, Phase::Keeping { .. });
     // The assumption of ADR 6, for attempts that have claimed nothing: what they send arrives before it is forgotten.
@@ -447,6 +448,9 @@ fn possible_of_network(state: &State, attempt: usize, it: &Attempt, actions: &mu
         !matches!(&it.phase, Phase::Ending(write) if write.kind == WriteKind::Commit && it.is_forgotten(state.time()));
     if arrives {
         act(Network::Deliver);
+    }
+    if is_calm && arrives {
+        return;
     }
     for again in if it.sent_twice { &[false][..] } else { &[false, true] } {
         let again = *again;
