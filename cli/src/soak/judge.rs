@@ -6,7 +6,6 @@ use std::{
     time::Duration,
 };
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use idempotency_core::Status;
 
 use super::{books::Books, disturbance::Disturbance, load::Load};
