@@ -37,6 +37,8 @@ async fn a_message_becomes_the_chunks_of_its_document() {
     assert_eq!(world.chunk_requests().len(), REQUESTS);
     assert_eq!(world.record().await.status, Status::Completed);
     assert!(world.queue().is_empty());
+    world.assert_taken_in_once("CLM-1", CHUNKS).await;
+    assert_eq!(world.stack.summariser().calls(), 1);
     world.stop().await;
 }
 
@@ -58,6 +60,8 @@ async fn a_message_that_is_delivered_again_is_replayed_and_writes_no_chunk() {
     assert_eq!(world.chunk_requests(), []);
     assert_eq!((world.chunks().await, world.record().await), (chunks, record));
     assert_eq!(world.dead_letters(), 0);
+    world.assert_taken_in_once("CLM-1", CHUNKS).await;
+    assert_eq!(world.stack.summariser().calls(), 1);
     world.stop().await;
 }
 
@@ -96,6 +100,7 @@ async fn a_crash_after_any_number_of_chunk_writes_leaves_58_chunks_in_the_end() 
         let chunks = world.chunks().await;
         assert_eq!(chunks.len(), CHUNKS, "{writes} writes before the crash");
         assert_eq!(chunks.into_iter().map(|chunk| chunk.text).collect::<String>(), document);
+        world.assert_taken_in_once("CLM-1", CHUNKS).await;
         world.stop().await;
     }
 }
@@ -146,7 +151,11 @@ async fn poison_in_a_batch_goes_to_the_dead_letters_and_the_rest_is_done() {
     let count = |status| records.iter().filter(|record| record.status == status).count();
     // Those with an empty document have failed for good; the other two were never claimed.
     assert_eq!((count(Status::Completed), count(Status::Failed), records.len()), (5, 2, 7));
-    assert_allowed(&world.stack, "ClaimsIntake", &["BatchExecuteStatement", "BatchGetItem", "BatchWriteItem"]);
+    assert_allowed(
+        &world.stack,
+        "ClaimsIntake",
+        &["BatchExecuteStatement", "BatchGetItem", "BatchWriteItem", "TransactWriteItems"],
+    );
     world.stop().await;
 }
 
@@ -161,8 +170,11 @@ async fn while_the_table_of_chunks_is_down_messages_come_again_and_their_keys_ar
     // No lease ends in between.
     world.come_again();
     world.deleted(1).await;
-    assert_eq!(world.chunks().await.len(), CHUNKS);
+    world.assert_taken_in_once("CLM-1", CHUNKS).await;
     assert_eq!(world.record().await.status, Status::Completed);
+    // The wording of the first attempt, which was released.
+    assert_eq!(world.stack.summariser().calls(), 1);
+    assert_allowed(&world.stack, "ClaimsIntake", &["Query"]);
     world.stop().await;
 }
 

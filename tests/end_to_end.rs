@@ -18,7 +18,9 @@ mod every_kind;
 
 mod batches;
 mod caller;
+mod claims_effects;
 mod claims_intake;
+mod claims_sweep;
 mod concurrency;
 mod crash;
 mod effects_world;

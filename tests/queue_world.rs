@@ -1,15 +1,16 @@
 //! The stack of one test of `claims-intake`, and what a test does with it.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use idempotency_cli::{QueueOptions, Stack, StackOptions};
-use idempotency_core::Record;
+use idempotency_core::{Fingerprint, Record};
+use idempotency_dynamodb::outbox_entry_from_item;
 use idempotency_testkit::{
     eventually,
     fault_proxy::{Fault, Gate, RecordedRequest, Rule},
     lambda::Logs,
-    sqs::{EventSourceMapping, Message, Queue},
+    sqs::{EventSourceMapping, Message, MessageAttribute, Queue},
 };
 use serde_json::{Value, json};
 
@@ -31,6 +32,7 @@ pub(crate) struct Chunk {
     pub(crate) index: usize,
     pub(crate) text: String,
     pub(crate) model: String,
+    pub(crate) summary: String,
 }
 
 /// A document that `claims-intake` splits into this many chunks: paragraphs that fit, and no two of them together.
@@ -50,13 +52,21 @@ impl QueueWorld {
     }
 
     pub(crate) async fn with(queue: QueueOptions) -> Self {
-        let options = StackOptions {
+        Self::with_options(Self::options(queue)).await
+    }
+
+    /// How its stack is set up.
+    pub(crate) fn options(queue: QueueOptions) -> StackOptions {
+        StackOptions {
             function: "claims-intake".to_owned(),
             timeout: PATIENCE,
             logs: Logs::Captured,
             queue: QueueOptions { visibility_timeout: VISIBILITY_TIMEOUT, ..queue },
             ..StackOptions::default()
-        };
+        }
+    }
+
+    pub(crate) async fn with_options(options: StackOptions) -> Self {
         Self { stack: Stack::start(options).await.unwrap() }
     }
 
@@ -78,6 +88,12 @@ impl QueueWorld {
 
     pub(crate) fn send(&self, message: &Value) {
         self.queue().send(Message::new(message.to_string())).unwrap();
+    }
+
+    /// Sends a message under a key of its sender's.
+    pub(crate) fn send_under(&self, key: &str, message: &Value) {
+        let message = Message::new(message.to_string()).attribute("Idempotency-Key", MessageAttribute::string(key));
+        self.queue().send(message).unwrap();
     }
 
     /// Waits until this many messages have succeeded in all.
@@ -127,14 +143,48 @@ impl QueueWorld {
                 index: item["index"].as_n().unwrap().parse().unwrap(),
                 text: text(&item["text"]),
                 model: text(&item["model"]),
+                summary: text(&item["summary"]),
             })
             .collect();
         chunks.sort_by(|a, b| (&a.claim_id, a.index).cmp(&(&b.claim_id, b.index)));
         chunks
     }
 
+    /// The records, without the markers of notifications.
     pub(crate) async fn records(&self) -> Vec<Record> {
-        self.stack.records().all().await.unwrap()
+        let marker = Fingerprint::builder().bytes("once", b"claim-received").finish();
+        let records = self.stack.records().all().await.unwrap();
+        records.into_iter().filter(|record| record.fingerprint != marker).collect()
+    }
+
+    /// What stands in the table of claims, as plain JSON.
+    pub(crate) async fn claims(&self) -> Vec<Value> {
+        let scan = self.stack.dynamodb().scan().table_name(Stack::CLAIMS_TABLE).consistent_read(true);
+        let items = scan.send().await.unwrap().items.unwrap();
+        items.into_iter().map(|item| serde_dynamo::from_item(item).unwrap()).collect()
+    }
+
+    /// The details of all events that are staged and committed.
+    pub(crate) async fn events(&self) -> Vec<Value> {
+        let beside = self.stack.records().beside().await.unwrap();
+        let entries = beside.iter().filter(|item| item["sk"].as_s().unwrap().starts_with("outbox#"));
+        entries.map(|item| serde_json::from_str(&outbox_entry_from_item(item).unwrap().body).unwrap()).collect()
+    }
+
+    /// Asserts that a claim has this many chunks, one row, one notification and one event, and that wherever its summary stands, it
+    /// has the same words.
+    pub(crate) async fn assert_taken_in_once(&self, claim_id: &str, chunks: usize) {
+        let is_of = |json: &&Value| json["claim_id"] == claim_id;
+        let (claims, events, stored) = (self.claims().await, self.events().await, self.chunks().await);
+        let stored: Vec<_> = stored.into_iter().filter(|chunk| chunk.claim_id == claim_id).collect();
+        let (rows, events) = (claims.iter().filter(is_of), events.iter().filter(is_of));
+        let told = self.stack.notifier().ledger().iter().filter(|told| told.body["claim_id"] == claim_id).count();
+        let counts = (stored.len(), rows.clone().count(), told, events.clone().count());
+        assert_eq!(counts, (chunks, 1, 1, 1), "chunks, rows, notifications and events of {claim_id}");
+        let texts = rows.chain(events).map(|json| json["summary"].as_str().unwrap());
+        let wordings: BTreeSet<_> = texts.chain(stored.iter().map(|chunk| chunk.summary.as_str())).collect();
+        assert_eq!(wordings.len(), 1, "{claim_id}: {wordings:?}");
+        assert!(wordings.iter().all(|wording| !wording.is_empty()));
     }
 
     /// The only record.
@@ -159,11 +209,10 @@ impl QueueWorld {
         gate
     }
 
-    /// Holds the write that completes the record.
+    /// Holds the transaction that completes the record.
     pub(crate) fn hold_completion(&self) -> Gate {
         let gate = Gate::new();
-        let rule = Rule::on("PutItem").table(Stack::TABLE).forever();
-        let rule = rule.when(|request| request.body["Item"]["status"]["S"] == "completed");
+        let rule = Rule::on("TransactWriteItems").table(Stack::TABLE).forever();
         self.stack.proxy().inject(rule.fault(Fault::Hold(gate.clone())));
         gate
     }

@@ -57,7 +57,7 @@ fn name(stack: &Stack) -> &str {
 }
 
 /// Whether what the function stages is sent to the bus.
-fn is_relayed(stack: &Stack) -> bool {
+pub(crate) fn is_relayed(stack: &Stack) -> bool {
     ReadyMade::find(name(stack)).is_some_and(|function| function.is_relayed)
 }
 

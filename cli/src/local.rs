@@ -7,8 +7,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::{
     CliError, RelayOptions, Stack,
     cli::Local,
-    guide::{addresses, guide},
-    ready_made::ReadyMade,
+    guide::{addresses, guide, is_relayed},
 };
 
 /// Runs the stack until it is told to stop.
@@ -16,9 +15,9 @@ pub(crate) async fn run(arguments: Local) -> Result<ExitCode, CliError> {
     // Before anything is started, so that no signal finds it half set up.
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let stack = Stack::start(arguments.options()?).await?;
-    let relay = match ReadyMade::find(&arguments.function) {
-        Some(function) if function.is_relayed => Some(stack.relay(RelayOptions::default()).await?),
-        _ => None,
+    let relay = match is_relayed(&stack) {
+        true => Some(stack.relay(RelayOptions::default()).await?),
+        false => None,
     };
     if arguments.json {
         println!("{}", addresses(&stack));

@@ -192,8 +192,9 @@ impl Stack {
             .env(Idempotency::TABLE, Self::TABLE)
             .env(Idempotency::NAMESPACE, Self::NAMESPACE)
             .env("TENANT_FROM", tenant_from(options.http_kind));
-        let config = callees.environment().into_iter().fold(config, |config, (name, value)| config.env(name, value));
-        let config = ReadyMade::whole_environment().fold(config, |config, (name, value)| config.env(name, value));
+        let set = |config: FunctionConfig, (name, value): (&'static str, &str)| config.env(name, value);
+        let config = callees.environment().into_iter().fold(config, set);
+        let config = ReadyMade::whole_environment().fold(config, set);
         let config = match options.trigger() {
             Trigger::Stream => config.env(OUTBOX_QUEUES, outbox_queues(&services, [RECEIPTS])?),
             _ => config,
