@@ -202,11 +202,14 @@ impl<S: Store> Engine<S> {
                     | Decision::Expired { from, record }
                     | Decision::Compensate { from, record },
                     _,
-                ) => match self.store.replace(from, &record, within).await {
-                    Ok(Replaced::Replaced) => return Ok(self.fresh(request, record, policy)),
-                    Ok(Replaced::Differs(old)) => old,
-                    Err(error) => return Err(self.give_up(request, record, error).await),
-                },
+                ) => {
+                    let record = self.inherit(from.owner, record, within).await?;
+                    match self.store.replace(from, &record, within).await {
+                        Ok(Replaced::Replaced) => return Ok(self.fresh(request, record, policy)),
+                        Ok(Replaced::Differs(old)) => old,
+                        Err(error) => return Err(self.give_up(request, record, error).await),
+                    }
+                }
                 (Decision::Own, Some(own)) => return Ok(self.fresh(request, own, policy)),
                 (Decision::Replay, Some(old)) => return Ok(Claimed::Replay(self.replay(old, within).await?)),
                 (Decision::Conflict { retry_after, lease_left }, old) => match waiting.pause(now) {

@@ -128,6 +128,10 @@ impl<S: Store> Engine<S> {
         F: Future<Output = Result<Undone, Box<dyn Error + Send + Sync>>>,
     {
         for step in steps {
+            // Another attempt may be at it.
+            if attempt.effects.is_overdue() {
+                return Undoing::Later;
+            }
             let name = step.name.clone();
             match undo(Undo::new(attempt.clone(), step)).await {
                 Ok(Undone::Done) => {}

@@ -1,6 +1,7 @@
 //! The engine against the memory store, with single faults, lost replies and a clock of one's own.
 
 mod abandoned;
+mod compensation;
 mod fingerprint;
 mod look_up;
 mod waiting;
@@ -34,6 +35,12 @@ enum Fault {
     /// The call's first transmission is applied, its answer is lost, and the store repeats it.
     RepeatAfterLostReply,
     Refuse,
+    /// The call is not applied and refused for now.
+    Throttle,
+    /// The call is not applied, and whoever waits for it is dropped at last.
+    HangBefore,
+    /// The call is applied, and whoever waits for its answer is dropped at last.
+    HangAfter,
 }
 
 /// A memory store whose calls fail by a script and are counted.
@@ -66,6 +73,12 @@ impl Faulty {
                 apply().await
             }
             Fault::Refuse => Err(StoreError::Refused("refused".into())),
+            Fault::Throttle => Err(StoreError::Throttled("throttled".into())),
+            Fault::HangBefore => std::future::pending().await,
+            Fault::HangAfter => {
+                apply().await?;
+                std::future::pending().await
+            }
         }
     }
 }
@@ -197,7 +210,18 @@ impl World {
     }
 
     async fn claim(&self) -> Claimed {
-        self.engine.claim(&self.request(), &Policy::new(Window::http())).await.unwrap()
+        self.claim_under(Policy::new(Window::http())).await
+    }
+
+    async fn claim_under(&self, policy: Policy) -> Claimed {
+        self.engine.claim(&self.request(), &policy).await.unwrap()
+    }
+
+    async fn fresh_under(&self, policy: Policy) -> Claim {
+        match self.claim_under(policy).await {
+            Claimed::Fresh(claim) => claim,
+            other => panic!("{other:?}"),
+        }
     }
 
     async fn fresh(&self) -> Claim {
@@ -215,9 +239,11 @@ impl World {
     }
 
     fn stored(&self) -> Record {
-        let request = self.request();
-        let key = RecordKey::new(&request.namespace, &request.operation, &request.scope, &request.key);
-        self.engine.store().inner.record(&key).unwrap()
+        self.engine.store().inner.record(&self.request().record_key()).unwrap()
+    }
+
+    fn status(&self) -> Option<Status> {
+        self.engine.store().inner.record(&self.request().record_key()).map(|record| record.status)
     }
 }
 
