@@ -137,7 +137,14 @@ impl<S: Store> Engine<S> {
             Some(outcome) => self.prepare(claim.record(), outcome, pauses.left() / 2).await,
         };
         let mut rounds = ROUNDS;
+        let planned_until = claim.record().lease_until;
         loop {
+            if claim.asks().is_some() && self.now() >= planned_until {
+                // It was frozen, and its request may be forgotten: what it stored now could be expired as it is stored, and then the
+                // effect would come again with the next transmission, or the next duplicate (found by the simulator).
+                tracing::error!(record = %claim.record().key, "an attempt that has claimed nothing is too late to commit");
+                return Completion::Uncommitted;
+            }
             let write = claim.end(status, result.clone());
             let within = self.timeouts.for_call(deadline, self.now()).min(pauses.left());
             let error = match self.write_end(&write, &effects, within).await {

@@ -18,7 +18,7 @@ pub enum Work {
 }
 
 /// How many steps there are.
-pub const STEPS: u8 = 2;
+pub(super) const STEPS: u8 = 2;
 
 /// A row beside the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

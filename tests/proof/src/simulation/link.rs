@@ -118,16 +118,23 @@ impl Store for Link {
         effects: &[Effect],
         within: Duration,
     ) -> Result<Committed, StoreError> {
-        todo!()
+        let call = self.store.commit(write, effects, within);
+        match write {
+            Some(write) => self.in_time(&write.record().key, within, call).await,
+            None => call.await,
+        }
     }
+
     async fn insert_row(&self, row: &Row, within: Duration) -> Result<RowInserted, StoreError> {
-        todo!()
+        self.in_time(&row.key, within, self.store.insert_row(row, within)).await
     }
+
     async fn put_row(&self, row: &Row, within: Duration) -> Result<(), StoreError> {
-        todo!()
+        self.in_time(&row.key, within, self.store.put_row(row, within)).await
     }
+
     async fn rows(&self, key: &RecordKey, execution: ExecutionId, within: Duration) -> Result<Vec<Row>, StoreError> {
-        todo!()
+        self.in_time(key, within, self.store.rows(key, execution, within)).await
     }
 
     async fn put_parts(
