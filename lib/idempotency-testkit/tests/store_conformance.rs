@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use idempotency_core::{
-    AttemptNumber, Epoch, EpochMillis, EpochSeconds, ExecutionId, Fingerprint, Inserted, MemoryStore, OwnerToken,
-    Record, RecordKey, Replaced, Status, Store, StoreError, Version, Write, Written,
+    AttemptNumber, Committed, Effect, Epoch, EpochMillis, EpochSeconds, ExecutionId, Fingerprint, Inserted,
+    MemoryStore, OwnerToken, Record, RecordKey, Replaced, Row, RowInserted, Status, Store, StoreError, Version, Write,
+    Written,
 };
 use idempotency_testkit::store_conformance::{Config, Nonconformance, check};
 
@@ -197,6 +198,27 @@ impl Store for Faulty {
             Replaced::Differs(old) => Replaced::Differs(old.map(|old| self.shown(old))),
             Replaced::Replaced => Replaced::Replaced,
         })
+    }
+
+    async fn commit(
+        &self,
+        write: Option<&Write>,
+        effects: &[Effect],
+        within: Duration,
+    ) -> Result<Committed, StoreError> {
+        self.store.commit(write, effects, within).await
+    }
+
+    async fn insert_row(&self, row: &Row, within: Duration) -> Result<RowInserted, StoreError> {
+        self.store.insert_row(row, within).await
+    }
+
+    async fn put_row(&self, row: &Row, within: Duration) -> Result<(), StoreError> {
+        self.store.put_row(row, within).await
+    }
+
+    async fn rows(&self, key: &RecordKey, execution: ExecutionId, within: Duration) -> Result<Vec<Row>, StoreError> {
+        self.store.rows(key, execution, within).await
     }
 
     async fn get(&self, key: &RecordKey, within: Duration) -> Result<Option<Record>, StoreError> {
