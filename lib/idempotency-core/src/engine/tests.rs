@@ -1,9 +1,11 @@
 //! The engine against the memory store, with single faults, lost replies and a clock of one's own.
 
 mod abandoned;
+mod atomic;
 mod compensation;
 mod fingerprint;
 mod look_up;
+mod staged;
 mod waiting;
 
 use std::{
@@ -19,9 +21,10 @@ use bytes::Bytes;
 
 use super::*;
 use crate::{
-    Abandoned, Claim, Clock, Committed, Effect, EpochSeconds, ExecutionId, Fingerprint, IdempotencyKey, Inserted,
-    MemoryStore, Namespace, OnAbandoned, Operation, OwnerToken, Policy, Record, RecordKey, Replaced, Row, RowInserted,
-    Scope, Status, Store, StoreError, StoredResult, TokenError, TokenSource, Version, Window, Write,
+    Abandoned, Claim, Clock, Committed, Effect, EpochSeconds, Event, ExecutionId, Fingerprint, IdempotencyKey,
+    Inserted, MemoryStore, Namespace, OnAbandoned, Operation, OwnerToken, Policy, Record, RecordKey, Replaced, Row,
+    RowInserted, Scope, Status, Store, StoreError, StoredResult, TableWrite, TokenError, TokenSource, Version, Window,
+    Write,
 };
 
 /// What happens to one call.
@@ -51,6 +54,8 @@ struct Faulty {
     calls: Mutex<Vec<&'static str>>,
     /// Whether reads use all the time that they are given, and then give no answer.
     reads_hang: AtomicBool,
+    /// Which effect's condition does not hold, in every commit that has one.
+    refuses_effect: Mutex<Option<usize>>,
 }
 
 impl Faulty {
@@ -106,7 +111,20 @@ impl Store for Faulty {
         effects: &[Effect],
         within: Duration,
     ) -> Result<Committed, StoreError> {
-        self.call("commit", || self.inner.commit(write, effects, within)).await
+        let refused = self.refuses_effect.lock().unwrap().filter(|index| *index < effects.len());
+        self.call("commit", || async move {
+            // The record counts before the effects.
+            let stored = write.and_then(|write| self.inner.record(&write.record().key)).map(|stored| stored.version());
+            let expected = match write {
+                Some(Write::Replace { expected, .. }) => Some(*expected),
+                _ => None,
+            };
+            match refused {
+                Some(index) if stored == expected => Ok(Committed::EffectRefused { index, item: None }),
+                _ => self.inner.commit(write, effects, within).await,
+            }
+        })
+        .await
     }
 
     async fn insert_row(&self, row: &Row, within: Duration) -> Result<RowInserted, StoreError> {
@@ -240,6 +258,18 @@ impl World {
 
     fn stored(&self) -> Record {
         self.engine.store().inner.record(&self.request().record_key()).unwrap()
+    }
+
+    /// Stages a write and an event.
+    fn stage(&self, claim: &Claim) {
+        let put = TableWrite::put("ledger", serde_json::json!({ "entry": "t-1" })).unwrap();
+        claim.attempt().stage(put.named("entry")).unwrap();
+        claim.attempt().publish(Event::queue("mails", &serde_json::json!({ "charged": "t-1" })).unwrap()).unwrap();
+    }
+
+    /// How many effects have committed.
+    fn effects(&self) -> usize {
+        self.engine.store().inner.effects().len()
     }
 
     fn status(&self) -> Option<Status> {
