@@ -6,7 +6,7 @@ use super::config::Config;
 use super::failure::Nonconformance;
 use super::machine::{Machine, Step};
 use super::report::Report;
-use super::{races, repetition, search, sequence};
+use super::{commits, races, repetition, rows, search, sequence};
 
 /// Checks a store against the contract of [`Store`]. The [module's documentation](super) says how.
 ///
@@ -16,7 +16,7 @@ use super::{races, repetition, search, sequence};
 ///
 /// # Errors
 ///
-/// [`Nonconformance`], with the shortest sequence of calls that was found, or the race.
+/// [`Nonconformance`], with the shortest sequence of calls that was found, or the race or call.
 pub async fn check<S: Store>(store: S, config: &Config) -> Result<Report, Nonconformance> {
     let store = Arc::new(store);
     let mut report = Report::default();
@@ -30,5 +30,7 @@ pub async fn check<S: Store>(store: S, config: &Config) -> Result<Report, Noncon
     })
     .await?;
     races::run(&store, config, &mut report).await?;
+    rows::run(&store, config, &mut report).await?;
+    commits::run(&store, config, &mut report).await?;
     Ok(report)
 }

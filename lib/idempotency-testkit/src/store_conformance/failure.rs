@@ -15,6 +15,13 @@ pub enum Nonconformance {
         /// What was expected, and what came.
         failure: FailedCall,
     },
+    /// A call has an answer that the contract does not allow.
+    Check {
+        /// What the contract says there.
+        check: &'static str,
+        /// What was expected, and what came.
+        failure: FailedCall,
+    },
     /// No sequence could be made; this is a fault of the suite.
     NotGenerated(proptest::test_runner::Reason),
 }
@@ -50,6 +57,7 @@ impl fmt::Display for Nonconformance {
         match self {
             Self::Sequence(sequence) => sequence.fmt(f),
             Self::Race { race, failure } => write!(f, "the store fails in a race, {race}:\n{failure}"),
+            Self::Check { check, failure } => write!(f, "the store does not keep to this, {check}:\n{failure}"),
             Self::NotGenerated(reason) => write!(f, "no sequence of calls could be made: {reason}"),
         }
     }

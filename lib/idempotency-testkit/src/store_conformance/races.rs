@@ -1,5 +1,6 @@
 //! Calls at the same time, from tasks of their own.
 
+use std::future::Future;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -240,7 +241,28 @@ async fn joined<T: 'static>(mut tasks: JoinSet<T>) -> Vec<T> {
     results
 }
 
-fn fresh_key() -> RecordKey {
+/// Gives each of the values to a call of its own, starts all calls together and collects what they return.
+pub(super) async fn at_the_same_time<S: Store, T: Send + 'static, R: Send + 'static, F>(
+    store: &Arc<S>,
+    values: Vec<T>,
+    call: impl Fn(Arc<S>, T) -> F,
+) -> Vec<R>
+where
+    F: Future<Output = R> + Send + 'static,
+{
+    let start = Arc::new(Barrier::new(values.len()));
+    let mut tasks = JoinSet::new();
+    for value in values {
+        let (start, call) = (Arc::clone(&start), call(Arc::clone(store), value));
+        tasks.spawn(async move {
+            start.wait().await;
+            call.await
+        });
+    }
+    joined(tasks).await
+}
+
+pub(super) fn fresh_key() -> RecordKey {
     Keys::fresh().real(&RecordKey::from_stored("race"))
 }
 

@@ -5,17 +5,17 @@ use idempotency_core::{Epoch, OwnerToken, Parts, Record, RecordKey, Status, Stor
 
 use super::call::Call;
 use super::plain::plain_record;
+use super::values::STATUSES;
 
 /// For every status and kind of result: an insert twice, a replace twice, parts twice. The second time, the caller must
 /// recognise its own record in the answer.
 pub(super) fn sequences() -> impl Iterator<Item = Vec<Call>> {
-    let statuses = [Status::InFlight, Status::Released, Status::Completed, Status::Failed];
     let results = [
         None,
         Some(StoredResult::Inline(Bytes::from_static(b"\0done"))),
         Some(StoredResult::Parts(Parts { count: 2, length: 2, sha256: [8; 32] })),
     ];
-    statuses.into_iter().flat_map(move |status| results.clone().map(|result| sequence(status, result)))
+    STATUSES.into_iter().flat_map(move |status| results.clone().map(|result| sequence(status, result)))
 }
 
 fn sequence(status: Status, result: Option<StoredResult>) -> Vec<Call> {

@@ -9,6 +9,8 @@ pub struct Report {
     pub sequences: u32,
     /// How many calls for many were made.
     pub batches: u32,
+    /// What else was checked, and held.
+    pub checks: Vec<&'static str>,
     /// How many calls, or members of a call for many, got which kind of answer, such as "replaced" or "own record exists".
     pub answers: BTreeMap<&'static str, u64>,
 }
@@ -27,7 +29,7 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} sequences, {} calls, {} batches", self.sequences, self.calls(), self.batches)?;
+        write!(f, "{} sequences, {} calls, {} batches, {} checks", self.sequences, self.calls(), self.batches, self.checks.len())?;
         for (index, (kind, count)) in self.answers.iter().enumerate() {
             write!(f, "{} {kind} {count}", if index == 0 { ":" } else { "," })?;
         }

@@ -12,6 +12,15 @@ use super::keys::NAMES;
 /// A moment that no clock has passed (the year 2096): what has expired may vanish.
 const NOT_EXPIRED: i64 = 4_000_000_000;
 
+pub(super) const STATUSES: [Status; 6] = [
+    Status::InFlight,
+    Status::Released,
+    Status::Completed,
+    Status::Failed,
+    Status::Compensating,
+    Status::Stuck,
+];
+
 pub(super) fn key() -> impl Strategy<Value = RecordKey> {
     select(&NAMES[..]).prop_map(RecordKey::from_stored)
 }
@@ -23,7 +32,7 @@ pub(super) fn owner() -> impl Strategy<Value = OwnerToken> {
 }
 
 pub(super) fn status() -> impl Strategy<Value = Status> {
-    select(vec![Status::InFlight, Status::Released, Status::Completed, Status::Failed])
+    select(STATUSES.to_vec())
 }
 
 /// So few that calls meet.
