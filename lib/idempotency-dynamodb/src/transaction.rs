@@ -129,9 +129,9 @@ pub(crate) fn explain(
 ) -> Result<Committed, StoreError> {
     let reasons = match error.as_service_error() {
         Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => cancelled.cancellation_reasons(),
-        // The same request, sent before, is at work.
+        // The same request, sent before, is at work, so it may still be applied.
         Some(TransactWriteItemsError::TransactionInProgressException(_)) => {
-            return Err(StoreError::Throttled(error.into()));
+            return Err(StoreError::Unknown(error.into()));
         }
         _ => return Err(classify(error)),
     };
@@ -140,6 +140,10 @@ pub(crate) fn explain(
     if let Some(reason) = record.first().filter(failed) {
         let old = reason.item().map(record_from_item).transpose()?;
         return Ok(Committed::Refused(old));
+    }
+    // Nobody has looked at the record, so nobody knows whether it is refused.
+    if record.first().and_then(CancellationReason::code).is_some_and(is_transient) {
+        return Err(StoreError::Throttled(error.into()));
     }
     if let Some((index, reason)) = effects.iter().enumerate().find(|(_, reason)| failed(reason)) {
         let item = reason.item().cloned().map(Item::from);

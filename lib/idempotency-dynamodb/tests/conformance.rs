@@ -5,15 +5,15 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests are tests")]
 
-use std::{env, fmt::Debug, str::FromStr, time::Duration};
+use std::{env, error::Error, fmt::Debug, str::FromStr, time::Duration};
 
-use aws_sdk_dynamodb::{Client, config::retry::RetryPartition};
+use aws_sdk_dynamodb::{Client, config::retry::RetryPartition, types::AttributeValue};
 use idempotency_dynamodb::{DynamoDbStore, client_from_env, retries};
 use idempotency_testkit::{
     FaultyTable,
-    dynamodb::{EmbeddedDynamoDb, client_for, create_idempotency_table},
+    dynamodb::{EmbeddedDynamoDb, client_for, create_idempotency_table, create_table},
     fault_proxy::{Fault, Rule},
-    store_conformance::{Config, check, check_under_faults},
+    store_conformance::{Config, Counters, check, check_effects, check_under_faults},
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -44,9 +44,40 @@ async fn the_store_conforms_on_the_embedded_engine_and_on_the_endpoint_in_the_en
 async fn conforms(engine: &str, client: Client, config: Config) {
     let table = format!("idempotency-conformance-{}", Uuid::new_v4());
     create_idempotency_table(&client, &table).await.unwrap();
-    let result = check(DynamoDbStore::new(client.clone(), &table), &config).await;
-    client.delete_table().table_name(&table).send().await.unwrap();
-    println!("{engine}: {}", result.unwrap());
+    let counters = CounterTable::create(&client).await;
+    let store = DynamoDbStore::new(client.clone(), &table);
+    let result = check(store.clone(), &config).await;
+    let effects = check_effects(store, &counters, &config).await;
+    for table in [table, counters.table] {
+        client.delete_table().table_name(&table).send().await.unwrap();
+    }
+    println!("{engine}: {}; effects: {}", result.unwrap(), effects.unwrap());
+}
+
+/// A table of the user's.
+struct CounterTable {
+    client: Client,
+    table: String,
+}
+
+impl CounterTable {
+    async fn create(client: &Client) -> Self {
+        let table = format!("idempotency-counters-{}", Uuid::new_v4());
+        create_table(client, &table, "id", None).await.unwrap();
+        Self { client: client.clone(), table }
+    }
+}
+
+impl Counters for CounterTable {
+    fn table(&self) -> &str {
+        &self.table
+    }
+
+    async fn number(&self, id: &str) -> Result<Option<i64>, Box<dyn Error + Send + Sync>> {
+        let id = AttributeValue::S(id.to_owned());
+        let get = self.client.get_item().table_name(&self.table).key("id", id).consistent_read(true).send().await?;
+        Ok(get.item.map(|item| item["n"].as_n().unwrap().parse().unwrap()))
+    }
 }
 
 /// Local engines speak plain HTTP and take any credentials. AWS does not: then those of the environment are used.

@@ -8,7 +8,7 @@ use std::{
     error::Error,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -53,6 +53,10 @@ enum Fault {
     RefusedEffectLeavesTheRecord,
     EffectsAloneAreOneByOne,
     DeleteIsNone,
+    ReplaceLooksThenWrites,
+    LosersOfRacesApply,
+    EffectsComeBeforeTheReplace,
+    NumbersAreReadEarly,
 }
 
 /// Items of the table of counters.
@@ -78,12 +82,15 @@ struct Faulty {
     /// Commits, one after the other.
     turn: tokio::sync::Mutex<()>,
     has_committed: AtomicBool,
+    /// Commits that have begun and not ended.
+    under_way: AtomicUsize,
 }
 
 impl Faulty {
     fn new(fault: Fault, items: &Items) -> Self {
         let store = MemoryStore::default();
-        Self { store, items: Arc::clone(items), fault, turn: Default::default(), has_committed: AtomicBool::new(false) }
+        let (turn, has_committed, under_way) = Default::default();
+        Self { store, items: Arc::clone(items), fault, turn, has_committed, under_way }
     }
 
     fn fails(&self, fault: Fault) -> bool {
@@ -165,8 +172,8 @@ impl Faulty {
     /// Applies the effects until one is refused.
     fn apply_one_by_one(&self, effects: &[Effect]) -> Option<Committed> {
         for index in 0..effects.len() {
-            if self.refused_effect(&effects[..=index]).is_some() {
-                return self.refused_effect(effects);
+            if let Some(Committed::EffectRefused { item, .. }) = self.refused_effect(&effects[index..=index]) {
+                return Some(Committed::EffectRefused { index, item });
             }
             self.apply(&effects[index..=index]);
         }
@@ -230,24 +237,31 @@ fn apply(write: &TableWrite, items: &mut HashMap<String, i64>, delete_is_none: b
     }
 }
 
-impl Store for Faulty {
-    async fn commit(
+impl Faulty {
+    async fn committed(
         &self,
         write: Option<&Write>,
         effects: &[Effect],
         within: Duration,
     ) -> Result<Committed, StoreError> {
-        if self.fails(Fault::CommitTakesFew) && effects.len() > 24 || self.fails(Fault::CommitNeedsARecord) && write.is_none() {
+        if self.fails(Fault::CommitTakesFew) && effects.len() > 24
+            || self.fails(Fault::CommitNeedsARecord) && write.is_none()
+        {
             return Err(StoreError::Refused("no such transaction".into()));
         }
         let turn = self.turn.lock().await;
         let asked = write.map(|write| self.asked(write));
         if let Some((write, true)) = &asked {
-            if self.fails(Fault::EffectsBeforeTheRecord) && let Some(refused) = self.refused_effect(effects) {
+            if self.fails(Fault::EffectsBeforeTheRecord)
+                && let Some(refused) = self.refused_effect(effects)
+            {
                 return Ok(refused);
             }
             let old = self.store.record(&write.record().key);
-            if self.fails(Fault::EffectsAreTwice) && self.has_committed.load(Ordering::SeqCst) {
+            let is_raced = self.under_way.load(Ordering::SeqCst) > 1;
+            if self.fails(Fault::EffectsAreTwice) && self.has_committed.load(Ordering::SeqCst)
+                || self.fails(Fault::LosersOfRacesApply) && is_raced
+            {
                 self.apply(effects);
             }
             return Ok(Committed::Refused(old.filter(|_| !self.fails(Fault::CommitHidesTheOldRecord))));
@@ -262,8 +276,43 @@ impl Store for Faulty {
             self.apply(effects);
             return Ok(Committed::Committed);
         }
-        let one_by_one = self.fails(Fault::EffectsOneByOne)
-            || self.fails(Fault::EffectsAloneAreOneByOne) && write.is_none();
+        if let Some((Write::Replace { .. }, _)) = &asked
+            && self.refused_effect(effects).is_none()
+        {
+            let write = asked.as_ref().map(|(write, _)| write);
+            if self.fails(Fault::ReplaceLooksThenWrites) {
+                drop(turn);
+                Self::pause().await;
+                let (record, stored) = (write.unwrap().record(), self.store.record(&write.unwrap().record().key));
+                self.store.replace(stored.unwrap().version(), record, within).await?;
+                self.apply(effects);
+                return Ok(Committed::Committed);
+            }
+            if self.fails(Fault::EffectsComeBeforeTheReplace) {
+                self.apply(effects);
+                Self::pause().await;
+                return self.store.commit(write, &[], within).await;
+            }
+        }
+        if self.fails(Fault::NumbersAreReadEarly) && self.refused_effect(effects).is_none() {
+            self.store.commit(asked.map(|(write, _)| write).as_ref(), &[], within).await?;
+            let mut early = self.items.lock().unwrap().clone();
+            drop(turn);
+            Self::pause().await;
+            for effect in effects {
+                if let Effect::Table(write) = effect {
+                    apply(write, &mut early, false);
+                    let (id, mut items) = (id(write), self.items.lock().unwrap());
+                    match early.get(&id) {
+                        Some(number) => drop(items.insert(id, *number)),
+                        None => drop(items.remove(&id)),
+                    }
+                }
+            }
+            return Ok(Committed::Committed);
+        }
+        let one_by_one =
+            self.fails(Fault::EffectsOneByOne) || self.fails(Fault::EffectsAloneAreOneByOne) && write.is_none();
         let refused = if one_by_one { self.apply_one_by_one(effects) } else { self.refused_effect(effects) };
         if refused.is_none() || self.fails(Fault::RefusedEffectLeavesTheRecord) {
             self.store.commit(asked.map(|(write, _)| write).as_ref(), &[], within).await?;
@@ -277,6 +326,20 @@ impl Store for Faulty {
         self.has_committed.store(true, Ordering::SeqCst);
         Ok(Committed::Committed)
     }
+}
+
+impl Store for Faulty {
+    async fn commit(
+        &self,
+        write: Option<&Write>,
+        effects: &[Effect],
+        within: Duration,
+    ) -> Result<Committed, StoreError> {
+        self.under_way.fetch_add(1, Ordering::SeqCst);
+        let committed = self.committed(write, effects, within).await;
+        self.under_way.fetch_sub(1, Ordering::SeqCst);
+        committed
+    }
 
     async fn insert_row(&self, row: &Row, within: Duration) -> Result<RowInserted, StoreError> {
         if self.fails(Fault::RowIsARecord) {
@@ -287,7 +350,8 @@ impl Store for Faulty {
             }
         }
         if self.fails(Fault::RowLooksThenWrites) {
-            let is_there = self.store.all_rows().iter().any(|old| (&old.key, old.sort_key()) == (&row.key, row.sort_key()));
+            let is_there =
+                self.store.all_rows().iter().any(|old| (&old.key, old.sort_key()) == (&row.key, row.sort_key()));
             Self::pause().await;
             if !is_there {
                 self.store.put_row(row, within).await?;
@@ -418,6 +482,7 @@ async fn each_fault_in_commits_is_seen_by_its_check() {
         (Fault::CommitNeedsARecord, "effects commit without a record"),
         (Fault::CommitTakesFew, "ninety-nine effects commit beside a record"),
         (Fault::CommitLooksThenWrites, "one of many commits that insert a key wins"),
+        (Fault::ReplaceLooksThenWrites, "one of many commits and replaces of a version wins"),
     ] {
         assert_eq!(seen(fault).await, check, "{fault:?}");
     }
@@ -441,6 +506,9 @@ async fn each_fault_in_effects_is_seen_by_its_check() {
         (Fault::EffectsOneByOne, effect),
         (Fault::RefusedEffectLeavesTheRecord, effect),
         (Fault::EffectsAloneAreOneByOne, "effects without a record are all written or none"),
+        (Fault::LosersOfRacesApply, "of many commits of one key the effects of one are written"),
+        (Fault::EffectsComeBeforeTheReplace, "effects are written exactly if their commit wins against replaces"),
+        (Fault::NumbersAreReadEarly, "no effect is lost among those of other keys"),
     ] {
         assert_eq!(seen(fault).await, check, "{fault:?}");
     }

@@ -178,8 +178,7 @@ pub(super) fn winner(answers: Vec<(Record, Committed)>) -> Result<Record, Failed
         return Err(failed("commit at the same time", "one commits", &format!("{committed} commit")));
     };
     for (record, committed) in &answers {
-        let expected =
-            if record == winner { Committed::Committed } else { Committed::Refused(Some(winner.clone())) };
+        let expected = if record == winner { Committed::Committed } else { Committed::Refused(Some(winner.clone())) };
         expect("commit at the same time", Ok(committed.clone()), &expected)?;
     }
     Ok(winner.clone())

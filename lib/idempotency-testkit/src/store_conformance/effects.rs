@@ -19,7 +19,8 @@ use super::report::Report;
 const ALL: &str = "all effects are written with the record, and none of them twice";
 const FORMS: &str = "each form of a write does what it says";
 const RECORD_FIRST: &str = "a record that is refused is told whatever else is in the way, and nothing is written";
-const EFFECT: &str = "an effect that is refused is told by its place and the item that refuses it, and nothing is written";
+const EFFECT: &str =
+    "an effect that is refused is told by its place and the item that refuses it, and nothing is written";
 const ALONE: &str = "effects without a record are all written or none";
 const SAME_KEY: &str = "of many commits of one key the effects of one are written";
 const WITH_REPLACE: &str = "effects are written exactly if their commit wins against replaces";
@@ -117,10 +118,8 @@ impl<S: Store, C: Counters> Checks<'_, S, C> {
         let mut effects = self.raises(&ids)?;
         effects.push(self.refused(&id())?);
         let other = record(&first.key, 2);
-        let writes = [
-            Write::Insert(other.clone()),
-            Write::Replace { expected: other.version(), record: other.clone() },
-        ];
+        let writes =
+            [Write::Insert(other.clone()), Write::Replace { expected: other.version(), record: other.clone() }];
         for write in writes {
             self.commits(Some(&write), &effects, &Committed::Refused(Some(first.clone()))).await?;
         }
@@ -228,12 +227,7 @@ impl<S: Store, C: Counters> Checks<'_, S, C> {
         self.numbers(&ids, i64::try_from(self.config.callers).ok()).await
     }
 
-    async fn commits(
-        &self,
-        write: Option<&Write>,
-        effects: &[Effect],
-        expected: &Committed,
-    ) -> Result<(), FailedCall> {
+    async fn commits(&self, write: Option<&Write>, effects: &[Effect], expected: &Committed) -> Result<(), FailedCall> {
         let committed = commit(&*self.store, write, effects, self.config.within).await?;
         expect(&format!("commit {} effects", effects.len()), Ok(committed), expected)
     }

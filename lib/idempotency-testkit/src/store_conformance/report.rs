@@ -29,7 +29,14 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} sequences, {} calls, {} batches, {} checks", self.sequences, self.calls(), self.batches, self.checks.len())?;
+        write!(
+            f,
+            "{} sequences, {} calls, {} batches, {} checks",
+            self.sequences,
+            self.calls(),
+            self.batches,
+            self.checks.len()
+        )?;
         for (index, (kind, count)) in self.answers.iter().enumerate() {
             write!(f, "{} {kind} {count}", if index == 0 { ":" } else { "," })?;
         }

@@ -116,8 +116,7 @@ async fn generations<S: Store>(store: &S, within: Duration) -> Result<(), Failed
     let longer_key = RecordKey::from_stored(format!("{}-and-more", key.as_str()));
     let mut almost = [3; 16];
     almost[15] = 2;
-    let places =
-        [(&key, EXECUTION), (&key, ExecutionId::from_bytes(almost)), (&key, ExecutionId::from_bytes([0; 16]))];
+    let places = [(&key, EXECUTION), (&key, ExecutionId::from_bytes(almost)), (&key, ExecutionId::from_bytes([0; 16]))];
     let rows: Vec<_> = places
         .into_iter()
         .chain([(&longer_key, EXECUTION)])
@@ -189,8 +188,7 @@ async fn race<S: Store>(store: &Arc<S>, config: &Config) -> Result<(), FailedCal
         return Err(failed(&call, "one inserts", &format!("{} insert", winners.len())));
     };
     for (row, answer) in &answers {
-        let expected =
-            if row == winner { RowInserted::Inserted } else { RowInserted::Exists(winner.clone()) };
+        let expected = if row == winner { RowInserted::Inserted } else { RowInserted::Exists(winner.clone()) };
         expect("insert the row", Ok::<_, StoreError>(answer.clone()), &expected)?;
     }
     same_rows(&**store, &key, EXECUTION, vec![winner.clone()], within).await

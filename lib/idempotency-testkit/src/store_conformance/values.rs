@@ -12,14 +12,8 @@ use super::keys::NAMES;
 /// A moment that no clock has passed (the year 2096): what has expired may vanish.
 const NOT_EXPIRED: i64 = 4_000_000_000;
 
-pub(super) const STATUSES: [Status; 6] = [
-    Status::InFlight,
-    Status::Released,
-    Status::Completed,
-    Status::Failed,
-    Status::Compensating,
-    Status::Stuck,
-];
+pub(super) const STATUSES: [Status; 6] =
+    [Status::InFlight, Status::Released, Status::Completed, Status::Failed, Status::Compensating, Status::Stuck];
 
 pub(super) fn key() -> impl Strategy<Value = RecordKey> {
     select(&NAMES[..]).prop_map(RecordKey::from_stored)
