@@ -250,6 +250,9 @@ impl Faulty {
             return Err(StoreError::Refused("no such transaction".into()));
         }
         let turn = self.turn.lock().await;
+        if self.fails(Fault::LosersOfRacesApply) {
+            Self::pause().await;
+        }
         let asked = write.map(|write| self.asked(write));
         if let Some((write, true)) = &asked {
             if self.fails(Fault::EffectsBeforeTheRecord)

@@ -146,13 +146,14 @@ async fn insert_race<S: Store>(store: &Arc<S>, config: &Config) -> Result<(), Fa
 
 /// Half of the callers commit, half replace. Exactly one does, and all others are shown its record.
 async fn replace_race<S: Store>(store: &Arc<S>, config: &Config) -> Result<(), FailedCall> {
-    for _ in 0..ROUNDS {
+    for round in 0..ROUNDS {
         let first = Record { status: Status::InFlight, ..record(&fresh_key(), 0) };
         let (expected, within) = (first.version(), config.within);
         answered("insert the record", store.insert_if_absent(&first, within).await)?;
         let records = (0..config.callers).zip(1_u8..).map(|(caller, owner)| (caller, record(&first.key, owner)));
         let call = |store: Arc<S>, (caller, record): (usize, Record)| async move {
-            if caller % 2 == 0 {
+            // In turns, for on one thread the last one to come is the first to go on.
+            if (caller + round) % 2 == 0 {
                 let effects = [event(&record, 0)?];
                 let write = Write::Replace { expected, record: record.clone() };
                 return Ok((record, commit(&*store, Some(&write), &effects, within).await?));

@@ -184,15 +184,16 @@ impl<S: Store, C: Counters> Checks<'_, S, C> {
     }
 
     async fn with_replace(&self) -> Result<(), FailedCall> {
-        for _ in 0..ROUNDS {
+        for round in 0..ROUNDS {
             let (first, id) = (Record { status: Status::InFlight, ..record(&fresh_key(), 0) }, [id()]);
             let (expected, within, effects) = (first.version(), self.config.within, self.raises(&id)?);
             answered("insert", self.store.insert_if_absent(&first, within).await)?;
-            let records = (0..self.config.callers.max(2)).zip(1_u8..).map(|(_, owner)| record(&first.key, owner));
-            let call = |store: Arc<S>, record: Record| {
+            let records =
+                (0..self.config.callers).zip(1_u8..).map(|(caller, owner)| (caller, record(&first.key, owner)));
+            let call = |store: Arc<S>, (caller, record): (usize, Record)| {
                 let effects = effects.clone();
                 async move {
-                    if record.owner.as_bytes().iter().any(|byte| byte % 2 == 0) {
+                    if (caller + round) % 2 == 0 {
                         let replaced = answered("replace", store.replace(expected, &record, within).await)?;
                         return Ok((replaced == Replaced::Replaced, false));
                     }
