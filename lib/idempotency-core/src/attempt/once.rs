@@ -38,7 +38,8 @@ impl Attempt {
     {
         self.effects.may_begin(name)?;
         let marker = self.marker(name, id);
-        let key = marker.request.key.clone();
+        // Not the record's key, which other scopes and operations have too: a callee would take their calls for one.
+        let key = IdempotencyKey::from_hash(marker.request.record_key().step_key(name));
         let Some(desk) = &self.effects.desk else {
             call(key).await?;
             return Ok(true);

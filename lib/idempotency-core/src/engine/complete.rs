@@ -90,7 +90,10 @@ impl<S: Store> Engine<S> {
     pub async fn abandon(&self, claim: Claim) -> Completion {
         match claim.asks() {
             Some(_) => self.release(claim).await,
-            None => Completion::Stored,
+            None => {
+                claim.attempt().effects.staged().take();
+                Completion::Stored
+            }
         }
     }
 
