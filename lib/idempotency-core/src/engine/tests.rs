@@ -4,6 +4,10 @@ mod abandoned;
 mod compensation;
 mod fingerprint;
 mod look_up;
+mod memos;
+mod once;
+mod step_rows;
+mod steps;
 mod waiting;
 
 use std::{
