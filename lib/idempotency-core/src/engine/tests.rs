@@ -4,6 +4,7 @@ mod abandoned;
 mod compensation;
 mod fingerprint;
 mod look_up;
+mod undoing;
 mod waiting;
 
 use std::{
