@@ -8,6 +8,7 @@ mod memos;
 mod once;
 mod step_rows;
 mod steps;
+mod undoing;
 mod waiting;
 
 use std::{
