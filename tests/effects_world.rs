@@ -1,6 +1,5 @@
 //! Transfers and orders of payments-api: what a test needs of its tables, its provider and its carrier.
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use idempotency_dynamodb::outbox_entry_from_item;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -32,14 +31,16 @@ impl World {
     }
 
     pub(crate) async fn fill_stock(&self, sku: &str, available: u32) {
-        let put = self.stack.dynamodb().put_item().table_name("stock").item("sku", AttributeValue::S(sku.to_owned()));
-        put.item("available", AttributeValue::N(available.to_string())).send().await.unwrap();
+        let headers = [("x-tenant-id", TENANT), ("content-type", "application/json")];
+        let body = json!({ "available": available }).to_string().into_bytes();
+        assert_eq!(self.send(Method::PUT, &format!("/stock/{sku}"), &headers, body).await.status, 200);
+        self.stack.proxy().clear_requests();
     }
 
     /// What is left of an item.
-    pub(crate) async fn in_stock(&self, sku: &str) -> u32 {
-        let items = self.items("stock").await;
-        items.iter().find(|item| item["sku"] == sku).unwrap()["available"].as_u64().unwrap().try_into().unwrap()
+    pub(crate) async fn in_stock(&self, sku: &str) -> u64 {
+        let (items, stock) = (self.items("stock").await, stock_of(sku));
+        items.iter().find(|item| item["sku"] == *stock).unwrap()["available"].as_u64().unwrap()
     }
 
     /// An order of two of an item for a customer of the same name.
@@ -63,4 +64,9 @@ impl World {
         let entries = beside.iter().filter(|item| item["sk"].as_s().unwrap().starts_with("outbox#"));
         entries.map(|item| serde_json::from_str(&outbox_entry_from_item(item).unwrap().body).unwrap()).collect()
     }
+}
+
+/// The key of an item in the table of stock.
+pub(crate) fn stock_of(sku: &str) -> String {
+    format!("{}:{TENANT}:{sku}", TENANT.len())
 }

@@ -9,7 +9,10 @@ use idempotency_testkit::{
     lambda::Sandbox,
 };
 
-use crate::world::{Answer, Charge, PATIENCE, World};
+use crate::{
+    effects_world::stock_of,
+    world::{Answer, Charge, PATIENCE, World},
+};
 
 /// What is sent, and what must be true in the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +57,8 @@ impl Route {
         let shipments = world.stack.carrier().ledger().iter().filter(|taken| taken.body["sku"] == name).count();
         let events = world.staged_events().await.iter().filter(|event| event["sku"] == name).count();
         let orders = world.items("shop-orders").await.iter().filter(|order| order["sku"] == name).count();
-        let reservations = world.items("stock").await.iter().filter(|item| item["of"] == name).count();
+        let stock = stock_of(name);
+        let reservations = world.items("stock").await.iter().filter(|item| item["of"] == *stock).count();
         match self {
             Self::Charge => {
                 assert_eq!((answer.status, charges.len()), (201, 1));

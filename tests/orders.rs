@@ -30,7 +30,7 @@ impl World {
     }
 
     /// How many charges were made, given back, and how much is left in stock.
-    async fn books(&self) -> (usize, usize, u32) {
+    async fn books(&self) -> (usize, usize, u64) {
         (self.charges(), self.stack.provider().refunds().len(), self.in_stock(SKU).await)
     }
 }

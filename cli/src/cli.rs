@@ -48,7 +48,7 @@ enum Command {
 pub(crate) struct Local {
     /// The function: a package in functions/.
     #[arg(long, value_name = "NAME", default_value = "payments-api")]
-    function: String,
+    pub(crate) function: String,
 
     /// What invokes a function of your own; http if nothing is said.
     #[arg(long, value_name = "TRIGGER", value_enum)]

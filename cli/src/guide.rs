@@ -150,7 +150,8 @@ Send a request to {name}, to a path of its own, then send it again:
 "#
         );
     }
-    let example = example(stack);
+    let (example, carrier) = (example(stack), stack.carrier().url());
+    let events = format!("{}/messages", queue_url(stack, BUS_EVENTS));
     format!(
         r#"payment provider  {provider}  (what was charged: {provider}/ledger)
 
@@ -162,6 +163,20 @@ Send a charge to {name}, then send it again:
 
   curl -i {http}/charges -H 'x-tenant-id: tenant-7' -H 'Idempotency-Key: order-42' \
     -H 'content-type: application/json' -d '{example}'
+
+Move money between two accounts; what commits with the answer is there once:
+
+  curl -X PUT {http}/accounts/a -H 'x-tenant-id: tenant-7' -H 'content-type: application/json' -d '{{"balance": 1000}}'
+  curl -X PUT {http}/accounts/b -H 'x-tenant-id: tenant-7' -H 'content-type: application/json' -d '{{"balance": 0}}'
+  curl -i {http}/transfers -H 'x-tenant-id: tenant-7' -H 'Idempotency-Key: transfer-1' \
+    -H 'content-type: application/json' -d '{{"from": "a", "to": "b", "amount": 300}}'
+  curl {http}/accounts/a -H 'x-tenant-id: tenant-7'
+
+Place an order, whose steps are undone if one of them is refused (what is shipped: {carrier}/ledger, its events: {events}):
+
+  curl -X PUT {http}/stock/tea -H 'x-tenant-id: tenant-7' -H 'content-type: application/json' -d '{{"available": 10}}'
+  curl -i {http}/orders -H 'x-tenant-id: tenant-7' -H 'Idempotency-Key: order-1' -H 'content-type: application/json' \
+    -d '{{"sku": "tea", "quantity": 2, "amount": 900, "currency": "EUR", "customer": "cus_42", "address": "1 Tea Street"}}'
 "#
     )
 }

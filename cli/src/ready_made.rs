@@ -47,7 +47,7 @@ pub(crate) const READY_MADE: [ReadyMade; 4] = [
             Table::new("stock", "STOCK_TABLE", "sku"),
             Table::new("shop-orders", "SHOP_ORDERS_TABLE", "order_id"),
         ],
-        is_relayed: false,
+        is_relayed: true,
         environment: &[],
         example: r#"{"amount": 1200, "currency": "EUR", "customer": "cus_42"}"#,
     },

@@ -5,7 +5,10 @@ use lambda_http::Error;
 use lambda_idempotency::{StageError, TableWrite};
 use serde_json::json;
 
-use crate::account::{Account, Transfer};
+use crate::{
+    account::{Account, Transfer},
+    tenant_key::tenant_key,
+};
 
 /// The names of the writes of a transfer, by which a refused one is known.
 pub(crate) const DEBIT: &str = "debit";
@@ -27,7 +30,7 @@ impl Accounts {
     pub(crate) fn writes(&self, tenant: &str, transfer: &Transfer) -> Result<[TableWrite; 3], StageError> {
         let Transfer { id, asked } = transfer;
         let amount = asked.amount.get();
-        let key = |account: &str| json!({ "account_id": account_id(tenant, account) });
+        let key = |account: &str| json!({ "account_id": tenant_key(tenant, account) });
         let debit = TableWrite::update(&self.accounts, key(asked.from.as_str()), "SET balance = balance - :amount")?
             .only_if("balance >= :amount")
             .value(":amount", amount)?
@@ -47,7 +50,7 @@ impl Accounts {
             .client
             .put_item()
             .table_name(&self.accounts)
-            .item("account_id", AttributeValue::S(account_id(tenant, account)))
+            .item("account_id", AttributeValue::S(tenant_key(tenant, account)))
             .item("balance", AttributeValue::N(balance.to_string()))
             .condition_expression("attribute_not_exists(account_id)")
             .send()
@@ -63,16 +66,11 @@ impl Accounts {
 
     /// An account, if it is open.
     pub(crate) async fn get(&self, tenant: &str, account: &str) -> Result<Option<Account>, Error> {
-        let key = AttributeValue::S(account_id(tenant, account));
+        let key = AttributeValue::S(tenant_key(tenant, account));
         let get = self.client.get_item().table_name(&self.accounts).key("account_id", key).consistent_read(true);
         let Some(item) = get.send().await?.item else { return Ok(None) };
         let balance = item.get("balance").and_then(|balance| balance.as_n().ok()?.parse().ok());
         let balance = balance.ok_or_else(|| format!("account {account} is stored in a form that cannot be read"))?;
         Ok(Some(Account { account: account.to_owned(), balance }))
     }
-}
-
-/// An account's place. The length keeps apart what a tenant's name and an account's could spell together.
-fn account_id(tenant: &str, account: &str) -> String {
-    format!("{}:{tenant}:{account}", tenant.len())
 }

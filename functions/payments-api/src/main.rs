@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `POST /charges`, `GET /charges/{id}` | a charge at the payment provider | claimed before, completed after |
 //! | `POST /transfers`, `PUT` and `GET /accounts/{id}` | two balances and a row of a ledger | atomic: they commit with the response, in one request |
-//! | `POST /orders` | stock set aside, a charge, a shipment, an event | steps, which are undone if the order fails for good |
+//! | `POST /orders`, `PUT /stock/{sku}` | stock set aside, a charge, a shipment, an event | steps, which are undone if the order fails for good |
 //!
 //! The tenant is whom the front authenticated: the `sub` claim of the caller's JWT, if not said otherwise. The caller's key
 //! goes on to the payment provider unchanged, under the tenant's own account, so that an attempt that follows a lost one
@@ -38,6 +38,7 @@ mod response;
 mod routes;
 mod show;
 mod stock;
+mod tenant_key;
 mod transfer;
 
 use lambda_http::{Error, run, service_fn, tracing};

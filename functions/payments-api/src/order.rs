@@ -1,10 +1,10 @@
 //! `POST /orders`: stock is set aside, the card is charged, a shipment is booked; what was done is undone if one of them is refused.
 
 use http::StatusCode;
-use lambda_http::{Body, Error, Response};
+use lambda_http::{Body, Error, Request, Response};
 use lambda_idempotency::{
     Attempt, Event, EventError, StageError, StepError, TableWrite, Undo, Undone,
-    http::{Classify, Failure, Json},
+    http::{Classify, Failure, FromRequest, Json, Reply},
     idempotent,
 };
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,13 @@ pub(crate) struct NewOrder {
     address: String,
 }
 
+/// How much of an item there is.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Filled {
+    available: u32,
+}
+
 /// What an order is made of, besides its tables.
 pub(crate) struct Shop {
     pub(crate) stock: Stock,
@@ -65,10 +72,11 @@ pub(crate) async fn place_order(
     provider: &Provider,
     shop: &Shop,
 ) -> Result<Response<Body>, OrderError> {
+    let tenant = attempt.scope().as_tenant().unwrap_or_default();
     let NewOrder { sku, quantity, amount, currency, customer, address } = asked;
     attempt
         .step_with_undo(RESERVE, async |key| {
-            Ok::<_, OrderError>(shop.stock.reserve(sku.as_str(), quantity, &key).await?)
+            Ok::<_, OrderError>(shop.stock.reserve(tenant, sku.as_str(), quantity, &key).await?)
         })
         .await?;
     let charge = NewCharge { amount, currency, customer };
@@ -85,7 +93,6 @@ pub(crate) async fn place_order(
         })
         .await?;
     let order = Order { id: attempt.step_key("order"), transaction, shipment };
-    let tenant = attempt.scope().as_tenant().unwrap_or_default();
     let row = json!({
         "order_id": order.id, "tenant": tenant, "sku": sku, "quantity": quantity, "amount": charge.amount,
         "currency": charge.currency, "customer": charge.customer, "transaction": order.transaction,
@@ -111,6 +118,20 @@ async fn take_back(undo: Undo, provider: &Provider, shop: &Shop) -> Result<Undon
         other => Err(format!("the step {other:?} has nothing that takes it back").into()),
     };
     undone.map(|()| Undone::Done)
+}
+
+/// `PUT /stock/{sku}`: says how much of an item there is.
+pub(crate) async fn fill_stock(shop: &Shop, request: &Request, sku: &str) -> Result<Reply, Error> {
+    let tenant = match tenant_scope().scope(request) {
+        Ok(tenant) => tenant,
+        Err(problem) => return Ok(problem.into_response().into()),
+    };
+    let filled = match Json::<Filled>::from_request(request) {
+        Ok(Json(filled)) => filled,
+        Err(rejection) => return Ok((*rejection).into()),
+    };
+    shop.stock.set(tenant.as_tenant().unwrap_or_default(), sku, filled.available).await?;
+    Ok(json_response(StatusCode::OK, &json!({ "sku": sku, "available": filled.available }))?.into())
 }
 
 /// Why no order was placed.

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::{
     config::App,
     create::create_charge,
-    order::place_order,
+    order::{fill_stock, place_order},
     response::json_response,
     show::show_charge,
     transfer::{open_account, show_account, transfer},
@@ -32,15 +32,17 @@ pub(crate) async fn route(app: &App, request: Request) -> Result<Reply, Error> {
         (&Method::PUT, ["accounts", id]) if !id.is_empty() => open_account(&app.accounts, &request, id).await,
         (&Method::GET, ["accounts", id]) if !id.is_empty() => show_account(&app.accounts, &request, id).await,
         (&Method::POST, ["orders"]) => place_order(idempotency, &app.provider, &app.shop, request).await,
+        (&Method::PUT, ["stock", sku]) if !sku.is_empty() => fill_stock(&app.shop, &request, sku).await,
         (_, ["charges" | "transfers" | "orders"]) => method_not_allowed("POST"),
         (_, ["charges", id]) if !id.is_empty() => method_not_allowed("GET"),
         (_, ["accounts", id]) if !id.is_empty() => method_not_allowed("GET, PUT"),
+        (_, ["stock", sku]) if !sku.is_empty() => method_not_allowed("PUT"),
         _ => not_found(),
     }
 }
 
 fn not_found() -> Result<Reply, Error> {
-    let known = json!({ "message": "there is POST /charges, /transfers and /orders, GET /charges/{id}, GET and PUT /accounts/{id}" });
+    let known = json!({ "message": "there is POST /charges, /transfers and /orders, GET /charges/{id}, GET and PUT /accounts/{id}, PUT /stock/{sku}" });
     Ok(json_response(StatusCode::NOT_FOUND, &known)?.into())
 }
 

@@ -1,4 +1,4 @@
-//! The table of stock, partition key `sku` (S), in which reservations stand as `reservation#{key}`.
+//! The table of each tenant's stock, partition key `sku` (S), in which reservations stand as `reservation#{key}`.
 
 use aws_sdk_dynamodb::{
     Client,
@@ -9,6 +9,8 @@ use aws_sdk_dynamodb::{
 use lambda_http::Error;
 use lambda_idempotency::IdempotencyKey;
 use serde::{Deserialize, Serialize};
+
+use crate::tenant_key::tenant_key;
 
 /// The stock of what is sold.
 pub(crate) struct Stock {
@@ -40,21 +42,31 @@ impl Stock {
         Self { client, table }
     }
 
+    /// Says how much of an item there is.
+    pub(crate) async fn set(&self, tenant: &str, sku: &str, available: u32) -> Result<(), Error> {
+        let sku = AttributeValue::S(tenant_key(tenant, sku));
+        let put = self.client.put_item().table_name(&self.table).item("sku", sku);
+        put.item("available", number(available)).send().await?;
+        Ok(())
+    }
+
     /// Sets some of an item aside under a key. The same key sets the same aside, once.
     pub(crate) async fn reserve(
         &self,
+        tenant: &str,
         sku: &str,
         quantity: u32,
         key: &IdempotencyKey,
     ) -> Result<Reservation, StockError> {
-        let reservation = Reservation { id: format!("reservation#{}", key.as_str()), sku: sku.to_owned(), quantity };
+        let stock = tenant_key(tenant, sku);
+        let reservation = Reservation { id: format!("reservation#{}", key.as_str()), sku: stock.clone(), quantity };
         let row = Put::builder()
             .table_name(&self.table)
             .item("sku", AttributeValue::S(reservation.id.clone()))
-            .item("of", AttributeValue::S(sku.to_owned()))
+            .item("of", AttributeValue::S(stock.clone()))
             .item("quantity", number(quantity))
             .condition_expression("attribute_not_exists(sku)");
-        let take = self.change(sku).update_expression("SET available = available - :quantity");
+        let take = self.change(&stock).update_expression("SET available = available - :quantity");
         let take = take
             .condition_expression("available >= :quantity")
             .expression_attribute_values(":quantity", number(quantity));

@@ -206,7 +206,7 @@ fn left(by: Instant) -> Duration {
     by.saturating_duration_since(Instant::now())
 }
 
-/// What is left for a call that nobody answered, to be made alone.
+/// What is left for a call: one that is about to be made, or that nobody answered and that is to be made alone.
 ///
 /// # Errors
 ///
@@ -214,7 +214,7 @@ fn left(by: Instant) -> Duration {
 fn left_alone(by: Instant) -> Result<Duration, StoreError> {
     Some(left(by))
         .filter(|left| !left.is_zero())
-        .ok_or_else(|| StoreError::Unknown("its batch took all of its time".into()))
+        .ok_or_else(|| StoreError::Unknown("there is no time left for the call".into()))
 }
 
 /// A batch on its way out: what was asked for, and where the answers go.
@@ -290,6 +290,8 @@ impl<S: Store> Store for Batched<S> {
 
     async fn write(&self, write: &Write, within: Duration) -> Result<Written, StoreError> {
         let (call, by) = (write.clone(), end_of(within));
+        // One without any time would lead a batch that it is no part of, and wait for its answers.
+        left_alone(by)?;
         let answered = self.ask(|state, answer| state.writes.push(Asked::new(call, within, by, answer))).await;
         match answered {
             Some(answer) => answer,
@@ -300,6 +302,7 @@ impl<S: Store> Store for Batched<S> {
 
     async fn get(&self, key: &RecordKey, within: Duration) -> Result<Option<Record>, StoreError> {
         let (call, by) = (key.clone(), end_of(within));
+        left_alone(by)?;
         let answered = self.ask(|state, answer| state.reads.push(Asked::new(call, within, by, answer))).await;
         match answered {
             Some(answer) => answer,

@@ -319,7 +319,8 @@ mod tests {
         let insert = TableWrite::insert("ledger", json!({ "id": 1 }), "id").unwrap().only_if("a OR b");
         assert_eq!(insert.condition(), Some("(attribute_not_exists(#insert_key)) AND (a OR b)"));
         assert_eq!(insert.names()["#insert_key"], "id");
-        assert_eq!((insert.label(), insert.named("entry").label()), ("ledger", "entry"));
+        assert_eq!(insert.label(), "ledger");
+        assert_eq!(insert.named("entry").label(), "entry");
     }
 
     #[test]

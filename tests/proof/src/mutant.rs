@@ -44,11 +44,35 @@ pub enum Mutant {
     WaiterReleasesTheOwner,
     /// What a look before the claim shows is taken for the claim: nothing is written.
     LookAdmits,
+    /// An operation that claims nothing commits without looking which record is stored.
+    CommitWithoutCondition,
+    /// What was staged is written before the record, by itself.
+    StagedBeforeItsRecord,
+    /// What was staged is written after the record, by itself.
+    StagedAfterItsRecord,
+    /// What was staged is written although the record is not the one expected.
+    StagedWithoutItsRecord,
+    /// A record whose steps are being undone is free at once.
+    CompensatingLeaseIgnored,
+    /// Who takes over a record whose steps are being undone runs the handler.
+    CompensatingRunsTheHandler,
+    /// Steps are undone before it is stored that the operation failed.
+    UndoneInSilence,
+    /// Steps are undone in the order in which they were done.
+    UndoForward,
+    /// Who goes on with undoing does not read what is undone.
+    ResumeWithoutUndone,
+    /// A failure is not replayed: its steps are undone again.
+    FailedIsUndoneAgain,
+    /// Rows belong to their key, whatever the generation.
+    RowsOfAnyGeneration,
+    /// A row is written over one that stands in its place.
+    RowOverwrites,
 }
 
 impl Mutant {
     /// Every mutant.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 31] = [
         Self::CompleteWithoutOwner,
         Self::CompleteUnconditionally,
         Self::ReleaseWithoutOwner,
@@ -68,5 +92,17 @@ impl Mutant {
         Self::ProbeUnknownReruns,
         Self::WaiterReleasesTheOwner,
         Self::LookAdmits,
+        Self::CommitWithoutCondition,
+        Self::StagedBeforeItsRecord,
+        Self::StagedAfterItsRecord,
+        Self::StagedWithoutItsRecord,
+        Self::CompensatingLeaseIgnored,
+        Self::CompensatingRunsTheHandler,
+        Self::UndoneInSilence,
+        Self::UndoForward,
+        Self::ResumeWithoutUndone,
+        Self::FailedIsUndoneAgain,
+        Self::RowsOfAnyGeneration,
+        Self::RowOverwrites,
     ];
 }

@@ -3,7 +3,10 @@
 //! Method: exhaustive search of small models in `cargo test`; the long runs are commands of `proof`.
 
 use idempotency_core::OnAbandoned;
-use proof::{Mutant, model::Model};
+use proof::{
+    Mutant,
+    model::{Model, Work},
+};
 use stateright::{Checker, HasDiscoveries, Model as _};
 
 fn check(model: Model) {
@@ -69,11 +72,81 @@ fn another_request_and_an_unreadable_record_are_never_mixed_up() {
     check(Model { other_request: true, corruption: true, ..Model::new(OnAbandoned::Rerun) });
 }
 
+#[test]
+fn what_is_staged_commits_with_the_end_of_its_claim() {
+    check(Model { work: Work::Staged, ..Model::new(OnAbandoned::Rerun) });
+}
+
+#[test]
+fn what_is_staged_commits_with_the_end_of_its_claim_among_zombies() {
+    check(Model { work: Work::Staged, zombies: true, until: 4, ..Model::new(OnAbandoned::Rerun) });
+}
+
+#[test]
+fn an_operation_that_claims_nothing_commits_once() {
+    check(Model { work: Work::Atomic, attempts: 3, zombies: true, until: 1, ..Model::new(OnAbandoned::Rerun) });
+}
+
+#[test]
+fn an_operation_that_claims_nothing_commits_once_in_each_generation() {
+    check(Model { work: Work::Atomic, zombies: true, looks: true, ..Model::new(OnAbandoned::Rerun) });
+}
+
+#[test]
+fn an_operation_that_claims_nothing_commits_for_one_request_only() {
+    check(Model {
+        work: Work::Atomic,
+        attempts: 3,
+        other_request: true,
+        corruption: true,
+        until: 0,
+        ..Model::new(OnAbandoned::Rerun)
+    });
+}
+
+#[test]
+fn an_operation_that_claims_nothing_takes_over_from_one_that_claimed() {
+    check(Model { work: Work::AtomicAfterClaim, zombies: true, until: 5, ..Model::new(OnAbandoned::Rerun) });
+}
+
+#[test]
+fn steps_are_kept_and_undone_as_promised() {
+    check(Model { work: Work::Steps, until: 4, ..Model::new(OnAbandoned::Rerun) });
+}
+
+#[test]
+fn steps_are_kept_and_undone_as_promised_among_zombies() {
+    check(Model { work: Work::Steps, zombies: true, calm: true, until: 5, ..Model::new(OnAbandoned::Rerun) });
+}
+
+#[test]
+fn steps_are_kept_and_undone_as_promised_over_lost_attempts_and_expiry() {
+    check(Model { work: Work::Steps, attempts: 2, calm: true, until: 9, ..Model::new(OnAbandoned::Rerun) });
+}
+
 /// The models that mutants are shown to. The production protocol passes each of them above.
 fn models(mutant: Mutant) -> Vec<Model> {
     let rerun = Model { mutant, ..Model::new(OnAbandoned::Rerun) };
-    if mutant == Mutant::LookAdmits {
-        return vec![Model { looks: true, until: 4, ..rerun }];
+    let steps = Model { work: Work::Steps, calm: true, ..rerun.clone() };
+    match mutant {
+        Mutant::LookAdmits => return vec![Model { looks: true, until: 4, ..rerun }],
+        Mutant::CommitWithoutCondition => {
+            return vec![Model { work: Work::Atomic, zombies: true, until: 1, attempts: 3, ..rerun }];
+        }
+        Mutant::StagedBeforeItsRecord | Mutant::StagedAfterItsRecord | Mutant::StagedWithoutItsRecord => {
+            return vec![Model { work: Work::Staged, zombies: true, until: 4, ..rerun }];
+        }
+        Mutant::CompensatingLeaseIgnored
+        | Mutant::CompensatingRunsTheHandler
+        | Mutant::UndoneInSilence
+        | Mutant::UndoForward
+        | Mutant::ResumeWithoutUndone
+        | Mutant::FailedIsUndoneAgain
+        | Mutant::RowsOfAnyGeneration
+        | Mutant::RowOverwrites => {
+            return vec![Model { until: 9, ..steps.clone() }, Model { zombies: true, until: 5, ..steps }];
+        }
+        _ => {}
     }
     vec![
         rerun.clone(),
@@ -93,7 +166,7 @@ fn every_mutant_is_killed() {
             let found = checker.discoveries().into_iter();
             found
                 .map(|(name, path)| (name, path.into_actions().len()))
-                .find(|(name, _)| name.starts_with('I') || *name == "one record, one request")
+                .find(|(name, _)| name.starts_with(['I', 'E', 'S', 'U']) || *name == "one record, one request")
         });
         eprintln!("{mutant:?}: {killed_by:?}");
         assert!(killed_by.is_some(), "{mutant:?} survives");

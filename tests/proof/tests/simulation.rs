@@ -28,10 +28,19 @@ fn every_seed_keeps_the_promises_and_every_outcome_occurs() {
         looked,
         batches,
         unanswered,
+        refused,
+        instead,
+        undone,
+        resumed,
+        stuck,
+        told_stuck,
+        commits,
+        rows_read,
     } = counts;
     let of_attempts = [fresh, replays, conflicts, mismatches, uncertain, errors, superseded, unconfirmed];
     let of_keys = [taken_over, expired, found, looked, batches, unanswered];
-    assert!(of_attempts.iter().chain(&of_keys).all(|count| *count > 0), "{counts:?}");
+    let of_work = [refused, instead, undone, resumed, stuck, told_stuck, commits, rows_read];
+    assert!(of_attempts.iter().chain(&of_keys).chain(&of_work).all(|count| *count > 0), "{counts:?}");
 }
 
 #[test]

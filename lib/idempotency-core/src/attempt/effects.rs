@@ -116,10 +116,12 @@ impl Effects {
         if self.policy.is_atomic() {
             return Err(StepError::Atomic { name: name() });
         }
-        match &self.desk {
-            Some(desk) if desk.now() >= self.lease_until => Err(StepError::Overdue { name: name() }),
-            _ => Ok(()),
-        }
+        if self.is_overdue() { Err(StepError::Overdue { name: name() }) } else { Ok(()) }
+    }
+
+    /// Whether the lease is over, so that another attempt may be at work.
+    pub(crate) fn is_overdue(&self) -> bool {
+        self.desk.as_ref().is_some_and(|desk| desk.now() >= self.lease_until)
     }
 
     /// What earlier attempts have left. The first attempt of a generation knows without a read that it is nothing.

@@ -118,9 +118,10 @@ impl Attempt {
                 (step.type_name, step.value) = (other.type_name, value);
             }
         }
-        let value = from_json(&step.name, &step.type_name, &step.value)?;
+        let value = from_json(&step.name, &step.type_name, &step.value);
+        // Whether its output can be read or not: it was done, and may have to be undone.
         self.effects.steps().done(step);
-        Ok(value)
+        value
     }
 
     pub(super) fn new_row(&self, kind: RowKind, name: &str, type_name: &str) -> NewRow {

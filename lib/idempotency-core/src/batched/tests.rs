@@ -11,9 +11,9 @@ use futures::{future::join_all, poll};
 use tokio::time::{Instant, sleep};
 
 use crate::{
-    Batched, Claimed, Completion, Engine, EpochMillis, EpochSeconds, Fingerprint, IdempotencyKey, Inserted,
-    MemoryStore, Namespace, Operation, Outcome, OwnerToken, Policy, Record, RecordKey, Replaced, Request, Scope, Store,
-    StoreError, Version, Window, Write, Written,
+    Batched, Claimed, Committed, Completion, Effect, Engine, EpochMillis, EpochSeconds, ExecutionId, Fingerprint,
+    IdempotencyKey, Inserted, MemoryStore, Namespace, Operation, Outcome, OwnerToken, Policy, Record, RecordKey,
+    Replaced, Request, Row, RowInserted, Scope, Store, StoreError, Version, Window, Write, Written,
 };
 
 mod counts;
@@ -79,6 +79,31 @@ impl Store for Slow {
     async fn get_many(&self, keys: &[RecordKey], within: Duration) -> Vec<Result<Option<Record>, StoreError>> {
         self.note(format!("{} gets", keys.len())).await;
         join_all(keys.iter().map(|key| self.0.store.get(key, within))).await
+    }
+
+    async fn commit(
+        &self,
+        write: Option<&Write>,
+        effects: &[Effect],
+        within: Duration,
+    ) -> Result<Committed, StoreError> {
+        self.note("commit").await;
+        self.0.store.commit(write, effects, within).await
+    }
+
+    async fn insert_row(&self, row: &Row, within: Duration) -> Result<RowInserted, StoreError> {
+        self.note("insert row").await;
+        self.0.store.insert_row(row, within).await
+    }
+
+    async fn put_row(&self, row: &Row, within: Duration) -> Result<(), StoreError> {
+        self.note("put row").await;
+        self.0.store.put_row(row, within).await
+    }
+
+    async fn rows(&self, key: &RecordKey, execution: ExecutionId, within: Duration) -> Result<Vec<Row>, StoreError> {
+        self.note("rows").await;
+        self.0.store.rows(key, execution, within).await
     }
 
     async fn put_parts(

@@ -46,6 +46,8 @@ fn name(decision: &Decision) -> &'static str {
         Decision::Mismatch => "mismatch",
         Decision::Uncertain => "uncertain",
         Decision::Probe { .. } => "probe",
+        Decision::Compensate { .. } => "compensate",
+        Decision::Stuck => "stuck",
     }
 }
 

@@ -59,7 +59,7 @@ pub enum Claimed {
     /// yet. Only under [`OnAbandoned::Probe`](crate::OnAbandoned::Probe).
     Abandoned(Abandoned),
     /// The operation failed for good, and an attempt was lost while it undid what had been done before. This attempt goes on with
-    /// that: [`Engine::compensate`].
+    /// that: [`Engine::resume_compensation`].
     Compensating(Claim),
     /// The operation failed for good, and something that it did before could not be undone: an operator must act.
     Stuck,
@@ -196,17 +196,27 @@ impl<S: Store> Engine<S> {
                     Ok(Inserted::Exists(old)) => Some(old),
                     Err(error) => return Err(self.give_up(request, record, error).await),
                 },
+                (Decision::Compensate { from, record }, _) => {
+                    let record = self.with_parts(from, record, within).await?;
+                    match self.store.replace(from, &record, within).await {
+                        Ok(Replaced::Replaced) => return Ok(self.fresh(request, record, policy)),
+                        Ok(Replaced::Differs(old)) => old,
+                        Err(error) => return Err(self.give_up(request, record, error).await),
+                    }
+                }
                 (
                     Decision::TakeOver { from, record }
                     | Decision::Resume { from, record }
-                    | Decision::Expired { from, record }
-                    | Decision::Compensate { from, record },
+                    | Decision::Expired { from, record },
                     _,
-                ) => match self.store.replace(from, &record, within).await {
-                    Ok(Replaced::Replaced) => return Ok(self.fresh(request, record, policy)),
-                    Ok(Replaced::Differs(old)) => old,
-                    Err(error) => return Err(self.give_up(request, record, error).await),
-                },
+                ) => {
+                    let record = self.inherit(from.owner, record, within).await?;
+                    match self.store.replace(from, &record, within).await {
+                        Ok(Replaced::Replaced) => return Ok(self.fresh(request, record, policy)),
+                        Ok(Replaced::Differs(old)) => old,
+                        Err(error) => return Err(self.give_up(request, record, error).await),
+                    }
+                }
                 (Decision::Own, Some(own)) => return Ok(self.fresh(request, own, policy)),
                 (Decision::Replay, Some(old)) => return Ok(Claimed::Replay(self.replay(old, within).await?)),
                 (Decision::Conflict { retry_after, lease_left }, old) => match waiting.pause(now) {

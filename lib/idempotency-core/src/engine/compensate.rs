@@ -1,9 +1,9 @@
 //! Undoing what the steps of an operation did that failed for good.
 
-use std::{error::Error, future::Future};
+use std::{error::Error, future::Future, time::Duration};
 
-use super::{Completion, Engine, Outcome, Replay};
-use crate::{Attempt, Claim, Record, Status, Store, Undo, Undone, Window, attempt::DoneStep};
+use super::{ClaimError, Completion, Engine, Outcome, Replay};
+use crate::{Attempt, Claim, Record, Status, Store, StoredResult, Undo, Undone, Version, Window, attempt::DoneStep};
 
 /// What became of an operation that failed for good and had done something before.
 #[derive(Debug, PartialEq, Eq)]
@@ -98,6 +98,8 @@ impl<S: Store> Engine<S> {
     where
         F: Future<Output = Result<Undone, Box<dyn Error + Send + Sync>>>,
     {
+        // Nothing commits with a failure, so what an undo stages is refused.
+        claim.attempt().effects.staged().take();
         match self.undo_steps(claim.attempt(), steps, undo).await {
             Undoing::Done => {
                 let within = self.timeouts.for_call(claim.attempt().deadline, self.now());
@@ -110,8 +112,13 @@ impl<S: Store> Engine<S> {
                 Compensated::Later
             }
             Undoing::Failed => {
-                // What an operator must see does not expire with the window.
+                // What an operator must see does not expire with the window, and neither does what tells which steps are left.
                 let expires_at = (self.now() + Window::MAX_STORAGE_TTL).ceil_seconds();
+                let record = claim.record();
+                let deadline = claim.attempt().deadline;
+                if let Err(error) = self.rows_with_values(&record.key, record.execution, expires_at, deadline).await {
+                    tracing::error!(record = %record.key, error = &error as &dyn Error, "the rows of a stuck record are not kept for longer than its window");
+                }
                 let stuck = Record { status: Status::Stuck, expires_at, ..claim.record().clone() };
                 tracing::error!(record = %stuck.key, operation = %claim.attempt().operation(), "CompensationStuck: an operator must act");
                 match self.write_over(claim, stuck).await {
@@ -128,6 +135,10 @@ impl<S: Store> Engine<S> {
         F: Future<Output = Result<Undone, Box<dyn Error + Send + Sync>>>,
     {
         for step in steps {
+            // Another attempt may be at it.
+            if attempt.effects.is_overdue() {
+                return Undoing::Later;
+            }
             let name = step.name.clone();
             match undo(Undo::new(attempt.clone(), step)).await {
                 Ok(Undone::Done) => {}
@@ -144,6 +155,24 @@ impl<S: Store> Engine<S> {
             }
         }
         Undoing::Done
+    }
+
+    /// The record that takes the place of `from`, with the failure that stands there. A large one's parts stand under their owner, so
+    /// they are written again for the next one.
+    pub(super) async fn with_parts(
+        &self,
+        from: Version,
+        record: Record,
+        within: Duration,
+    ) -> Result<Record, ClaimError> {
+        let Some(failure @ StoredResult::Parts(_)) = &record.result else { return Ok(record) };
+        let result = match self.decoded(&record.key, from.owner, failure, within).await {
+            Ok(failure) => self.prepare(&record, &Outcome::new(failure), within).await,
+            // It is lost. Undoing goes on all the same, and the replay says that its body is missing.
+            Err(ClaimError::Result(_)) => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Record { result, ..record })
     }
 
     /// Writes another record over the claim's own.

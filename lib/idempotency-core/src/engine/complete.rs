@@ -96,8 +96,8 @@ impl<S: Store> Engine<S> {
 
     /// Writes what an attempt without a claim has staged, all of it or nothing. Without anything staged no request is made.
     ///
-    /// Repeats while the store gives no answer and time is left, under conditions that make a repetition harmless or not, as the user
-    /// chose: nothing else protects such an attempt. Dropping the future may leave all of it written.
+    /// Repeats while the store is throttled or another transaction is in the way. A call without an answer is not repeated beyond what
+    /// the store does by itself: nothing would tell that it had been applied. Dropping the future may leave all of it written.
     pub async fn apply(&self, attempt: &crate::Attempt) -> Applied {
         let effects = attempt.effects.staged().take();
         if effects.is_empty() {
@@ -113,7 +113,7 @@ impl<S: Store> Engine<S> {
                 Ok(_) => return Applied::Stored,
                 Err(error) => error,
             };
-            if !error.is_transient() || !pauses.pause(self.tokens.as_ref()).await {
+            if !matches!(error, StoreError::Throttled(_)) || !pauses.pause(self.tokens.as_ref()).await {
                 tracing::error!(operation = %attempt.operation, error = &error as &dyn std::error::Error, "staged writes are not known to be stored");
                 return Applied::Unknown;
             }
@@ -137,7 +137,14 @@ impl<S: Store> Engine<S> {
             Some(outcome) => self.prepare(claim.record(), outcome, pauses.left() / 2).await,
         };
         let mut rounds = ROUNDS;
+        let planned_until = claim.record().lease_until;
         loop {
+            if claim.asks().is_some() && self.now() >= planned_until {
+                // It was frozen, and its request may be forgotten: what it stored now could be expired as it is stored, and then the
+                // effect would come again with the next transmission, or the next duplicate (found by the simulator).
+                tracing::error!(record = %claim.record().key, "an attempt that has claimed nothing is too late to commit");
+                return Completion::Uncommitted;
+            }
             let write = claim.end(status, result.clone());
             let within = self.timeouts.for_call(deadline, self.now()).min(pauses.left());
             let error = match self.write_end(&write, &effects, within).await {

@@ -101,7 +101,7 @@ impl<S: Store> Engine<S> {
         self.store.insert_row(row, within).await
     }
 
-    async fn rows_with_values(
+    pub(super) async fn rows_with_values(
         &self,
         key: &RecordKey,
         execution: ExecutionId,

@@ -55,6 +55,28 @@ pub enum Action {
         /// Which attempt.
         attempt: usize,
     },
+    /// The attempt reads the rows of its generation.
+    ReadRows {
+        /// Which attempt.
+        attempt: usize,
+    },
+    /// The attempt comes to its next step, and calls it unless it knows its output.
+    Step {
+        /// Which attempt.
+        attempt: usize,
+    },
+    /// The attempt undoes the next step that is to be undone.
+    Undo {
+        /// Which attempt.
+        attempt: usize,
+        /// What becomes of it.
+        undone: Undone,
+    },
+    /// A row that its sender has given up on arrives.
+    RowArrivesLate {
+        /// Which of the late rows.
+        row: usize,
+    },
     /// A write that its sender has given up on arrives.
     ArriveLate {
         /// Which of the late writes.
@@ -64,6 +86,17 @@ pub enum Action {
     Delete,
     /// The record becomes unreadable for this version.
     Corrupt,
+}
+
+/// What becomes of a step that is to be undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Undone {
+    /// It is undone.
+    Done,
+    /// It can be undone later.
+    Later,
+    /// It cannot be undone.
+    Never,
 }
 
 /// What the network does to a write.

@@ -1,6 +1,8 @@
 //! One attempt at the key.
 
-use idempotency_core::{Record, Version};
+use idempotency_core::{EpochMillis, EpochSeconds, Record, Version};
+
+use super::work::Row;
 
 /// One attempt at the key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -21,6 +23,14 @@ pub struct Attempt {
     pub waited: bool,
     /// Whether it has looked before its claim.
     pub looked: bool,
+    /// The next step of its handler.
+    pub place: u8,
+    /// The rows of earlier attempts, once it has read them.
+    pub rows: Option<Vec<Row>>,
+    /// The steps that it has still to undo, in order: the last one first.
+    pub left: Vec<u8>,
+    /// When the record that it planned first would have expired, if it claims nothing.
+    pub forgotten_at: Option<EpochSeconds>,
 }
 
 /// Where an attempt stands.
@@ -46,6 +56,24 @@ pub enum Phase {
         /// Whether a reply has shown its record in the store.
         proven: bool,
     },
+    /// Its handler runs without a claim.
+    Drafting {
+        /// The record that it would write.
+        record: Record,
+        /// What it would write it over.
+        observed: Option<Version>,
+    },
+    /// It has called a step, or its undo, and waits for the answer to the row that says so.
+    Keeping {
+        /// Its record.
+        record: Record,
+        /// The row.
+        row: Row,
+    },
+    /// Its operation failed for good, in this attempt or an earlier one, and it has to read which steps are to be undone.
+    Looking(Record),
+    /// It undoes steps.
+    Undoing(Record),
     /// It waits for the answer to its end.
     Ending(Write),
     /// Its claim was not answered; it waits for the answer to the release of what may be stored.
@@ -73,6 +101,12 @@ pub enum Told {
     Mismatch,
     /// That nobody knows.
     Uncertain,
+    /// That nothing happened and the request may be repeated.
+    NotDone,
+    /// That the operation failed and is being undone.
+    Later,
+    /// That the operation failed and cannot be undone.
+    Stuck,
     /// That the store gave no usable answer.
     StoreError,
 }
@@ -99,6 +133,12 @@ pub enum WriteKind {
     End,
     /// To end a lost attempt's claim, whose effect has been found.
     FoundEnd,
+    /// To say of its writer's own claim that its steps are being undone.
+    Start,
+    /// To leave the undoing of its writer's own claim to the next attempt.
+    Leave,
+    /// To end an operation that nobody has claimed.
+    Commit,
 }
 
 impl Attempt {
@@ -112,7 +152,16 @@ impl Attempt {
             sent_twice: false,
             waited: false,
             looked: false,
+            place: 0,
+            rows: None,
+            left: Vec::new(),
+            forgotten_at: None,
         }
+    }
+
+    /// Whether the request that it has not claimed is forgotten by now.
+    pub(super) fn is_forgotten(&self, now: EpochMillis) -> bool {
+        self.forgotten_at.is_some_and(|at| now >= at.to_millis())
     }
 
     /// Whether its process may still do something.

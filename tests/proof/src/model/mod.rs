@@ -11,6 +11,8 @@ mod attempt;
 mod properties;
 mod protocol;
 mod state;
+mod steps;
+mod work;
 mod world;
 
 use std::fmt;
@@ -18,15 +20,18 @@ use std::fmt;
 use idempotency_core::{EpochMillis, OnAbandoned};
 
 pub use self::{
-    action::{Action, Network, Return, Says},
+    action::{Action, Network, Return, Says, Undone},
     attempt::{Attempt, Phase, Told},
     state::{State, Stored, Violations},
+    work::{Beside, Row, Work},
 };
 use crate::Mutant;
 
 /// What is searched.
 #[derive(Clone, Debug)]
 pub struct Model {
+    /// What the operation does.
+    pub work: Work,
     /// How many attempts there are at the key.
     pub attempts: usize,
     /// What happens after a lost attempt.
@@ -39,6 +44,8 @@ pub struct Model {
     pub other_request: bool,
     /// Whether the stored record may become unreadable.
     pub corruption: bool,
+    /// Whether the network delivers everything at once.
+    pub calm: bool,
     /// Whether a duplicate waits for the attempt in flight.
     pub waits: bool,
     /// Whether an attempt may look before its claim.
@@ -53,12 +60,14 @@ impl Model {
     /// A small model of the production protocol: two attempts, exact clocks, no zombies.
     pub fn new(on_abandoned: OnAbandoned) -> Self {
         Self {
+            work: Work::Effect,
             attempts: 2,
             on_abandoned,
             skews: vec![0],
             zombies: false,
             other_request: false,
             corruption: false,
+            calm: false,
             waits: false,
             looks: false,
             until: 8,
@@ -85,6 +94,16 @@ impl Model {
             Self { looks: true, other_request: true, corruption: true, ..rerun.clone() },
             Self { looks: true, skews: vec![0, 3], until: 6, ..reject.clone() },
             Self { looks: true, until: 7, ..probe },
+            Self { work: Work::Staged, attempts: 3, until: 4, ..rerun.clone() },
+            Self { work: Work::Staged, zombies: true, skews: vec![0, 3], until: 5, ..rerun.clone() },
+            Self { work: Work::Atomic, attempts: 3, zombies: true, other_request: true, until: 4, ..rerun.clone() },
+            Self { work: Work::Atomic, zombies: true, looks: true, skews: vec![0, 3], ..rerun.clone() },
+            Self { work: Work::AtomicAfterClaim, attempts: 3, zombies: true, until: 4, ..rerun.clone() },
+            Self { work: Work::Steps, until: 5, ..rerun.clone() },
+            Self { work: Work::Steps, zombies: true, until: 4, ..rerun.clone() },
+            Self { work: Work::Steps, attempts: 3, calm: true, until: 9, ..rerun.clone() },
+            Self { work: Work::Steps, attempts: 3, calm: true, zombies: true, until: 5, ..rerun.clone() },
+            Self { work: Work::Steps, skews: vec![0, 3], calm: true, until: 9, ..reject.clone() },
             Self { attempts: 3, other_request: true, until: 4, ..rerun },
             Self { attempts: 3, other_request: true, until: 4, ..reject },
         ]
@@ -93,12 +112,12 @@ impl Model {
 
 impl fmt::Display for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { attempts, on_abandoned, skews, zombies, other_request, corruption, waits, looks, until, mutant } =
-            self;
+        let Self { work, attempts, on_abandoned, skews, zombies, other_request, corruption, .. } = self;
+        let Self { calm, waits, looks, until, mutant, .. } = self;
         write!(
             f,
-            "{attempts} attempts, {on_abandoned:?}, skews {skews:?} s, zombies {zombies}, other request {other_request}, \
-             corruption {corruption}, waits {waits}, looks {looks}, until {until} s, mutant {mutant:?}"
+            "{work:?}, {attempts} attempts, {on_abandoned:?}, skews {skews:?} s, zombies {zombies}, other request {other_request}, \
+             corruption {corruption}, calm {calm}, waits {waits}, looks {looks}, until {until} s, mutant {mutant:?}"
         )
     }
 }

@@ -6,6 +6,7 @@ use stateright::Property;
 use super::{
     Action, Attempt, Model, Phase, State, Told,
     state::{Stored, Violations},
+    work::{STEPS, Work},
 };
 
 impl stateright::Model for Model {
@@ -26,6 +27,12 @@ impl stateright::Model for Model {
 
     fn properties(&self) -> Vec<Property<Self>> {
         let mut properties = self.invariants();
+        if self.work.stages() {
+            properties.extend(self.invariants_of_staging());
+        }
+        if self.work.has_steps() {
+            properties.extend(self.invariants_of_steps());
+        }
         properties.extend(self.witnesses());
         properties
     }
@@ -75,8 +82,72 @@ impl Model {
         ]
     }
 
+    /// What must hold in every state of an operation that stages its effect.
+    fn invariants_of_staging(&self) -> Vec<Property<Self>> {
+        vec![
+            always("E1 a staged effect and its record are one", |_, state| {
+                let completed: Vec<ExecutionId> =
+                    state.beside.completed.iter().map(|(execution, _)| *execution).collect();
+                state.beside.committed == completed
+            }),
+            always("E2 a generation completes once", |_, state| is_set(&state.beside.committed)),
+            always("E3 who is told of success has stored it", |model, state| {
+                state.attempts.iter().enumerate().all(|(number, it)| {
+                    let token = model.request(number, state.time()).token;
+                    let is_stored = || state.beside.completed.iter().any(|(_, owner)| *owner == token);
+                    !it.effect || it.phase != Phase::Told(Told::Ended) || is_stored()
+                })
+            }),
+        ]
+    }
+
+    /// What must hold in every state of an operation with steps.
+    fn invariants_of_steps(&self) -> Vec<Property<Self>> {
+        vec![
+            always("S1 all who see a step's output see the same", |_, state| {
+                let steps: Vec<_> = state.beside.seen.iter().map(|(execution, step, _)| (*execution, *step)).collect();
+                is_set(&steps)
+            }),
+            always("S2 an output is its own generation's", |_, state| {
+                state.beside.seen.iter().all(|seen| state.beside.calls.contains(seen))
+            }),
+            always("S3 a step whose output is known is not called again", |model, state| {
+                !model.is_exclusive() || never(|v| v.called_again, state)
+            }),
+            always("S4 a step is called once more for each lost attempt", |model, state| {
+                !model.is_exclusive() || calls_as_promised(state)
+            }),
+            always("U1 no handler begins once its failure is stored", |_, state| never(|v| v.ran_after_failure, state)),
+            always("U2 no step is called once the failure is stored", |model, state| {
+                !model.is_exclusive() || never(|v| v.called_after_failure, state)
+            }),
+            always("U3 nothing is undone before the failure is stored", |_, state| {
+                never(|v| v.undone_in_silence, state)
+            }),
+            always("U4 what is known to be undone is not undone again", |model, state| {
+                !model.is_exclusive() || never(|v| v.undone_again, state)
+            }),
+            always("U5 steps are undone in reverse", |model, state| {
+                !model.is_exclusive() || never(|v| v.undone_out_of_order, state)
+            }),
+            always("U6 what failed has undone all that is known to be done", |model, state| {
+                !model.is_exclusive() || failed_is_undone(state)
+            }),
+            always("U7 a stuck record stays", |_, state| never(|v| v.stuck_left, state)),
+            always("U8 what was compensating never completes", |_, state| {
+                let compensated = |execution| state.beside.compensated.contains(execution);
+                state.beside.completed.iter().all(|(execution, _)| !compensated(execution))
+            }),
+        ]
+    }
+
     /// What must be reachable; without it the invariants would say nothing.
     fn witnesses(&self) -> Vec<Property<Self>> {
+        match self.work {
+            Work::Effect => {}
+            Work::Steps => return self.witnesses_of_steps(),
+            Work::Staged | Work::Atomic | Work::AtomicAfterClaim => return self.witnesses_of_staging(),
+        }
         let mut witnesses = vec![
             sometimes("an effect is stored", |_, state| {
                 !state.effects.is_empty() && stored(state).is_some_and(|record| record.status == Status::Completed)
@@ -92,6 +163,68 @@ impl Model {
         }
         if self.other_request {
             witnesses.push(sometimes("mismatch", |_, state| has_told(state, Told::Mismatch)));
+        }
+        witnesses
+    }
+
+    fn witnesses_of_staging(&self) -> Vec<Property<Self>> {
+        let mut witnesses = vec![
+            sometimes("a staged effect is stored", |_, state| !state.beside.committed.is_empty()),
+            sometimes("replay", |_, state| has_told(state, Told::Replay)),
+            sometimes("unconfirmed", |_, state| has_told(state, Told::Unconfirmed)),
+        ];
+        if self.until > 7 {
+            witnesses
+                .push(sometimes("a second generation has its own effect", |_, state| state.beside.committed.len() > 1));
+        }
+        if self.other_request {
+            witnesses.push(sometimes("mismatch", |_, state| has_told(state, Told::Mismatch)));
+        }
+        if self.work == Work::Staged {
+            witnesses.push(sometimes("a lost attempt is followed by one that commits", |_, state| {
+                let follows = |record: &idempotency_core::Record| record.attempt.get() > 1;
+                !state.beside.committed.is_empty() && stored(state).is_some_and(follows)
+            }));
+        } else {
+            witnesses.push(sometimes("two handlers run, and the slower one is told the result", |_, state| {
+                state.attempts.iter().any(|it| it.effect && it.phase == Phase::Told(Told::Replay))
+            }));
+        }
+        witnesses
+    }
+
+    fn witnesses_of_steps(&self) -> Vec<Property<Self>> {
+        let mut witnesses = vec![
+            sometimes("a failure has all undone", |_, state| {
+                let undone = state.beside.rows.iter().filter(|(row, _)| row.undone).count();
+                undone == usize::from(STEPS) && stored(state).is_some_and(|record| record.status == Status::Failed)
+            }),
+            sometimes("a step is read instead of called", |_, state| {
+                let has_read = |it: &Attempt| it.rows.iter().flatten().any(|row| !row.undone) && it.place > 0;
+                state.attempts.iter().any(has_read)
+            }),
+            sometimes("a step is called again", |_, state| state.beside.calls.iter().any(|call| call.2 > 0)),
+            sometimes("an operation is stuck", |_, state| {
+                stored(state).is_some_and(|record| record.status == Status::Stuck)
+            }),
+            sometimes("later", |_, state| has_told(state, Told::Later)),
+            sometimes("undoing is gone on with", |_, state| {
+                let goes_on = |it: &Attempt| {
+                    matches!(&it.phase, Phase::Undoing(record) if record.attempt.get() > 1)
+                        && it.rows.iter().flatten().any(|row| row.undone)
+                };
+                state.attempts.iter().any(goes_on)
+            }),
+            sometimes("a step is undone twice because an attempt was lost", |_, state| {
+                let mut steps: Vec<_> = state.beside.undos.iter().map(|undo| (undo.0, undo.1)).collect();
+                steps.dedup();
+                steps.len() < state.beside.undos.len()
+            }),
+        ];
+        if self.until > 7 {
+            witnesses.push(sometimes("a second generation calls its own steps", |_, state| {
+                state.beside.calls.first().map(|call| call.0) != state.beside.calls.last().map(|call| call.0)
+            }));
         }
         witnesses
     }
@@ -182,8 +315,35 @@ fn lost(state: &State) -> usize {
     state.attempts.iter().filter(|attempt| attempt.effect && lost(&attempt.phase)).count()
 }
 
+/// Attempts at work for which a claim counts.
 fn running(state: &State) -> usize {
-    state.attempts.iter().filter(|attempt| matches!(attempt.phase, Phase::Running { .. })).count()
+    let is_at_work = |phase: &Phase| matches!(phase, Phase::Running { .. } | Phase::Keeping { .. } | Phase::Undoing(_));
+    state.attempts.iter().filter(|attempt| is_at_work(&attempt.phase)).count()
+}
+
+/// Whether no two neighbours of a sorted list are the same.
+fn is_set<T: PartialEq>(sorted: &[T]) -> bool {
+    sorted.windows(2).all(|pair| pair.first() != pair.last())
+}
+
+/// In each generation a step is called once, and once more for each attempt that was lost after its call.
+fn calls_as_promised(state: &State) -> bool {
+    let calls = &state.beside.calls;
+    calls.iter().all(|(execution, step, _)| {
+        let callers = calls.iter().filter(|call| (call.0, call.1) == (*execution, *step)).map(|call| call.2);
+        let is_lost = |caller: &usize| state.attempts.get(*caller).is_some_and(|it| it.phase == Phase::Lost);
+        let (lost, others): (Vec<usize>, Vec<usize>) = callers.partition(is_lost);
+        lost.len() + others.len() <= 1 + lost.len()
+    })
+}
+
+/// Of a generation that failed, each step that somebody knows to be done is undone.
+fn failed_is_undone(state: &State) -> bool {
+    let Some(failed) = stored(state).filter(|record| record.status == Status::Failed) else { return true };
+    let beside = &state.beside;
+    (0..STEPS).all(|step| {
+        !beside.is_known(failed.execution, step, false) || beside.row(failed.execution, step, true).is_some()
+    })
 }
 
 fn generations(state: &State) -> usize {

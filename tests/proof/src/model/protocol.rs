@@ -27,7 +27,7 @@ const WINDOW: Window = match Window::custom(SECOND, Duration::from_secs(2), SECO
 
 impl Model {
     pub(super) fn policy(&self) -> Policy {
-        Policy::new(WINDOW).on_abandoned(self.on_abandoned)
+        Policy::new(WINDOW).on_abandoned(self.on_abandoned).undo(self.work.has_steps())
     }
 
     /// The claim of an attempt.
@@ -59,12 +59,20 @@ impl Model {
         let request = self.request(attempt, deadline);
         let now = state.local_time(attempt);
         let decision = self.mutated(decide(existing, &request, now, &self.policy()), existing, &request, now);
+        let is_atomic = self.work.is_atomic(attempt);
         let write = |expected, record| Phase::Claiming(Write { by: attempt, expected, record, kind: WriteKind::Claim });
         match decision {
+            Decision::Insert(record) if is_atomic => Phase::Drafting { record, observed: None },
+            Decision::TakeOver { record, .. } | Decision::Resume { record, .. } | Decision::Expired { record, .. }
+                if is_atomic =>
+            {
+                Phase::Drafting { record, observed: existing.map(Record::version) }
+            }
             Decision::Insert(record) => write(None, record),
             Decision::TakeOver { from, record }
             | Decision::Resume { from, record }
-            | Decision::Expired { from, record } => write(Some(from), record),
+            | Decision::Expired { from, record }
+            | Decision::Compensate { from, record } => write(Some(from), record),
             Decision::Own => match existing {
                 Some(own) => Phase::Running { record: own.clone(), proven: true },
                 None => Phase::Told(Told::StoreError),
@@ -76,6 +84,7 @@ impl Model {
             },
             Decision::Mismatch => Phase::Told(Told::Mismatch),
             Decision::Uncertain => Phase::Told(Told::Uncertain),
+            Decision::Stuck => Phase::Told(Told::Stuck),
             Decision::Probe { from, record } => Phase::Probing { observed: from, record },
         }
     }
@@ -122,6 +131,24 @@ impl Model {
             (Mutant::EpochIsTheClock, decision, _) => with_record(decision, |record| {
                 record.epoch = Epoch::new(now.get());
             }),
+            (Mutant::CompensatingLeaseIgnored, Decision::Conflict { .. }, Some(record))
+                if record.status == Status::Compensating =>
+            {
+                let over = Record { lease_until: now, ..record.clone() };
+                decide(Some(&over), request, now, &policy)
+            }
+            (Mutant::CompensatingRunsTheHandler, Decision::Compensate { from, record }, _) => {
+                Decision::TakeOver { from, record: Record { status: Status::InFlight, ..record } }
+            }
+            (Mutant::FailedIsUndoneAgain, Decision::Replay, Some(record)) if record.status == Status::Failed => {
+                let over = Record { status: Status::Compensating, lease_until: now, ..record.clone() };
+                match decide(Some(&over), request, now, &policy) {
+                    Decision::Compensate { record: next, .. } => {
+                        Decision::Compensate { from: record.version(), record: next }
+                    }
+                    other => other,
+                }
+            }
             (Mutant::TerminalIsReplaced, Decision::Replay, Some(record)) => over(record),
             (_, decision, _) => decision,
         }
@@ -133,6 +160,7 @@ impl Model {
         let ends = |status| !claims && write.record.status == status;
         let (completes, releases) = (ends(Status::Completed) || ends(Status::Failed), ends(Status::Released));
         match self.mutant {
+            Mutant::CommitWithoutCondition if write.kind == WriteKind::Commit => return true,
             Mutant::CompleteUnconditionally if completes => return true,
             Mutant::ReleaseUnconditionally if releases => return true,
             Mutant::TakeoverWithoutCompareAndSwap if claims && write.expected.is_some() => return true,
@@ -181,6 +209,10 @@ fn with_record(decision: Decision, change: impl FnOnce(&mut Record)) -> Decision
         Decision::Expired { from, mut record } => {
             change(&mut record);
             Decision::Expired { from, record }
+        }
+        Decision::Compensate { from, mut record } => {
+            change(&mut record);
+            Decision::Compensate { from, record }
         }
         Decision::Probe { from, mut record } => {
             change(&mut record);

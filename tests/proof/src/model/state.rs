@@ -2,7 +2,7 @@
 
 use idempotency_core::{EpochMillis, ExecutionId, Record};
 
-use super::{Attempt, attempt::Write, seconds};
+use super::{Attempt, attempt::Write, seconds, work::Beside};
 
 /// Everything that is true at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -19,6 +19,8 @@ pub struct State {
     pub effects: Vec<ExecutionId>,
     /// The record as it ended, from then until it expires.
     pub ended: Option<Record>,
+    /// What is and happened beside the record.
+    pub beside: Beside,
     /// What must never happen and did.
     pub violations: Violations,
 }
@@ -53,6 +55,20 @@ pub struct Violations {
     pub unreadable_lost: bool,
     /// A replay, resume or takeover was told to another request than the record's.
     pub mixed_requests: bool,
+    /// A stuck record was changed before it expired.
+    pub stuck_left: bool,
+    /// A handler began in a generation whose steps were being undone.
+    pub ran_after_failure: bool,
+    /// A step was called in a generation whose steps were being undone.
+    pub called_after_failure: bool,
+    /// A step was called whose stored output somebody knew.
+    pub called_again: bool,
+    /// A step was undone before it was stored that the operation failed.
+    pub undone_in_silence: bool,
+    /// A step was undone that somebody knew to be undone.
+    pub undone_again: bool,
+    /// A step was undone before one that came after it.
+    pub undone_out_of_order: bool,
 }
 
 impl State {
@@ -64,6 +80,7 @@ impl State {
             late: Vec::new(),
             effects: Vec::new(),
             ended: None,
+            beside: Beside::default(),
             violations: Violations::default(),
         }
     }

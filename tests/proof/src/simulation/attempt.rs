@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use idempotency_core::{
-    Abandoned, Claim, ClaimError, Claimed, Completion, Engine, ExecutionId, Outcome, OwnerToken, RecordKey, Request,
-    Status,
+    Abandoned, Claim, ClaimError, Claimed, Completion, Engine, ExecutionId, Outcome, OwnerToken, Record, RecordKey,
+    Request, Status,
 };
 use tokio::time::sleep;
 
@@ -12,6 +12,7 @@ use super::{
     judge::Judge,
     link::Link,
     plan::{AttemptPlan, Returns},
+    work::{Ledger, Work},
 };
 
 /// One attempt.
@@ -23,10 +24,12 @@ pub(super) struct Attempt {
     pub(super) engine: Engine<Link>,
     pub(super) policy: idempotency_core::Policy,
     pub(super) judge: Arc<Judge>,
+    pub(super) work: Work,
+    pub(super) ledger: Arc<Ledger>,
 }
 
 /// A handler at work. When it is dropped, whatever for, it works no more.
-struct AtWork {
+pub(super) struct AtWork {
     judge: Arc<Judge>,
     execution: ExecutionId,
     returned: bool,
@@ -68,7 +71,10 @@ impl Attempt {
         match claimed {
             Ok(Claimed::Fresh(claim)) => {
                 judge.say(|| format!("attempt {number} runs as {}", claim.record().owner));
-                self.handle(claim).await;
+                match self.work {
+                    Work::Effect => self.handle(claim).await,
+                    work => self.handle_work(claim, work).await,
+                }
             }
             Ok(Claimed::Replay(replay)) => {
                 judge.say(|| format!("attempt {number} is told the stored result"));
@@ -92,6 +98,8 @@ impl Attempt {
                 self.not_by_oneself();
                 judge.count(|counts| &mut counts.uncertain);
             }
+            Ok(Claimed::Compensating(claim)) => self.resume(claim).await,
+            Ok(Claimed::Stuck) => judge.count(|counts| &mut counts.told_stuck),
             Err(error) => {
                 judge.say(|| format!("attempt {number} is not answered: {error}"));
                 judge.count(|counts| &mut counts.errors);
@@ -136,6 +144,17 @@ impl Attempt {
         }
     }
 
+    /// Tells the judge that a handler is at work, as long as the value lives. One that has claimed nothing is not alone.
+    pub(super) fn at_work(&self, record: &Record, is_alone: bool) -> Option<AtWork> {
+        let judge = Arc::clone(&self.judge);
+        if !is_alone {
+            judge.count(|counts| &mut counts.fresh);
+            return None;
+        }
+        judge.enters(record);
+        Some(AtWork { judge, execution: record.execution, returned: false, effect: false, ended: false })
+    }
+
     async fn handle(&self, claim: Claim) {
         let Self { number, plan, judge, .. } = self;
         let execution = claim.record().execution;
@@ -169,6 +188,9 @@ impl Attempt {
                 if let Some(replay) = replay.filter(|replay| !replay.is_failure()) {
                     judge.told(replay.body().unwrap_or_default(), plan.request);
                 }
+            }
+            Completion::Uncommitted | Completion::Refused(_) | Completion::Instead(_) => {
+                judge.violation("an end without anything staged has to do with it".to_owned());
             }
             Completion::Vanished | Completion::Unconfirmed => judge.count(|counts| &mut counts.unconfirmed),
         }

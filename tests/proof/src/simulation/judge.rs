@@ -8,7 +8,7 @@ use std::{
 
 use idempotency_core::{Clock, EpochMillis, ExecutionId, OnAbandoned, Record, Status};
 
-use super::{clock::SimulatedClock, timeline::Timeline};
+use super::{clock::SimulatedClock, plan::Plan, timeline::Timeline, work::Work};
 
 /// How often what happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,6 +41,22 @@ pub struct Counts {
     pub batches: u64,
     /// Members of batches that got no answer of their own.
     pub unanswered: u64,
+    /// Staged writes that were refused.
+    pub refused: u64,
+    /// Handlers without a claim whose request got another's result.
+    pub instead: u64,
+    /// Operations that failed and have undone what they did.
+    pub undone: u64,
+    /// Attempts that went on with undoing.
+    pub resumed: u64,
+    /// Operations that could not be undone.
+    pub stuck: u64,
+    /// Requests told so.
+    pub told_stuck: u64,
+    /// Transactions that committed.
+    pub commits: u64,
+    /// Rows that were read by a later attempt.
+    pub rows_read: u64,
 }
 
 impl Counts {
@@ -60,6 +76,14 @@ impl Counts {
         self.looked += other.looked;
         self.batches += other.batches;
         self.unanswered += other.unanswered;
+        self.refused += other.refused;
+        self.instead += other.instead;
+        self.undone += other.undone;
+        self.resumed += other.resumed;
+        self.stuck += other.stuck;
+        self.told_stuck += other.told_stuck;
+        self.commits += other.commits;
+        self.rows_read += other.rows_read;
     }
 }
 
@@ -67,6 +91,7 @@ impl Counts {
 pub(super) struct Judge {
     on_abandoned: OnAbandoned,
     zombies: bool,
+    work: Work,
     /// How far a clock may be ahead: that much earlier an expiry may be believed.
     most_ahead: Duration,
     clock: SimulatedClock,
@@ -92,9 +117,10 @@ struct Generation {
 }
 
 impl Judge {
-    pub(super) fn new(on_abandoned: OnAbandoned, zombies: bool, most_ahead: Duration, timeline: Arc<Timeline>) -> Self {
+    pub(super) fn new(plan: &Plan, most_ahead: Duration, timeline: Arc<Timeline>) -> Self {
+        let (on_abandoned, zombies, work) = (plan.on_abandoned, plan.zombies, plan.work);
         let clock = SimulatedClock::exact(timeline.begin());
-        Self { on_abandoned, zombies, most_ahead, clock, timeline, seen: Mutex::default() }
+        Self { on_abandoned, zombies, work, most_ahead, clock, timeline, seen: Mutex::default() }
     }
 
     pub(super) fn now(&self) -> EpochMillis {
@@ -117,27 +143,29 @@ impl Judge {
     /// A write was applied.
     pub(super) fn applied(&self, before: Option<&Record>, after: &Record) {
         self.say(|| format!("stored {} by {} epoch {}", after.status, after.owner, after.epoch.get()));
+        let takes = |before: &Record| after.epoch > before.epoch && before.status == after.status;
         let claims = after.status == Status::InFlight;
         if let Some(before) = before {
             let expired = self.now() + self.most_ahead >= before.expires_at.to_millis();
-            if before.status.is_terminal() && !expired {
+            if matches!(before.status, Status::Completed | Status::Failed | Status::Stuck) && !expired {
                 self.violation(format!("I4 a {} record changed before it expired", before.status));
             }
-            if claims && after.epoch <= before.epoch {
+            if (claims || self.work == Work::Atomic) && after.epoch <= before.epoch {
                 self.violation("I9 the epoch did not grow".to_owned());
             }
             let found = self.on_abandoned == OnAbandoned::Probe
                 && after.status == Status::Completed
                 && before.status == Status::InFlight
                 && after.epoch > before.epoch;
-            if !claims && !found && before.version() != (Record { status: Status::InFlight, ..after.clone() }).version()
-            {
-                self.violation("I5 an end was written over a record that was not its own in flight".to_owned());
+            let resumes = before.status == Status::Compensating && takes(before);
+            let is_own = (before.owner, before.epoch) == (after.owner, after.epoch) && may_become(before, after);
+            if !claims && !found && !resumes && !is_own && self.work != Work::Atomic {
+                self.violation(format!("I5 {} was written over another's {}", after.status, before.status));
             }
             if before.fingerprint != after.fingerprint && !expired {
                 self.violation("another request was written over a record".to_owned());
             }
-        } else if !claims {
+        } else if !claims && self.work != Work::Atomic {
             self.violation("an end was written where no record was".to_owned());
         }
         if after.expires_at.to_millis() < after.lease_until {
@@ -212,7 +240,7 @@ impl Judge {
             if generation.effects > allowed {
                 seen.violations.push(format!("I2 {} effects, {allowed} allowed", generation.effects));
             }
-            if completed && generation.effects == 0 {
+            if completed && generation.effects == 0 && self.work == Work::Effect {
                 seen.violations.push("a result is stored without an effect".to_owned());
             }
         }
@@ -221,6 +249,15 @@ impl Judge {
 
     fn seen(&self) -> MutexGuard<'_, Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a claim's own record may become.
+const fn may_become(before: &Record, after: &Record) -> bool {
+    match before.status {
+        Status::InFlight => !matches!(after.status, Status::InFlight | Status::Stuck),
+        Status::Compensating => matches!(after.status, Status::Compensating | Status::Failed | Status::Stuck),
+        _ => false,
     }
 }
 

@@ -10,19 +10,27 @@ use super::judge::{Counts, Judge};
 #[derive(Debug)]
 pub(super) struct Judges {
     first: Arc<Judge>,
+    first_key: Option<RecordKey>,
     others: BTreeMap<RecordKey, Arc<Judge>>,
 }
 
 impl Judges {
     /// A judge for each of these keys. The first one also judges what has no key.
     pub(super) fn new(keys: impl IntoIterator<Item = RecordKey>, judge: impl Fn() -> Judge) -> Self {
-        let others = keys.into_iter().skip(1).map(|key| (key, Arc::new(judge()))).collect();
-        Self { first: Arc::new(judge()), others }
+        let mut keys = keys.into_iter();
+        let first_key = keys.next();
+        let others = keys.map(|key| (key, Arc::new(judge()))).collect();
+        Self { first: Arc::new(judge()), first_key, others }
     }
 
     /// Who judges this key.
     pub(super) fn of(&self, key: &RecordKey) -> &Arc<Judge> {
         self.others.get(key).unwrap_or(&self.first)
+    }
+
+    /// Whether this is the key of a request, and not of a marker.
+    pub(super) fn knows(&self, key: &RecordKey) -> bool {
+        self.others.contains_key(key) || self.first_key.as_ref() == Some(key)
     }
 
     /// Who judges what has no key.

@@ -8,7 +8,8 @@ use std::{
 
 use bytes::Bytes;
 use idempotency_core::{
-    Batched, EpochSeconds, Flow, Inserted, OwnerToken, Record, RecordKey, Replaced, Store, StoreError, Version,
+    Batched, Committed, Effect, EpochSeconds, ExecutionId, Flow, Inserted, OwnerToken, Record, RecordKey, Replaced,
+    Row, RowInserted, Store, StoreError, Version, Write,
 };
 use tokio::{task::JoinSet, time::Instant};
 
@@ -109,6 +110,31 @@ impl Store for Link {
             self.seen_nothing.lock().unwrap_or_else(PoisonError::into_inner).push(key.clone());
         }
         Ok(shown)
+    }
+
+    async fn commit(
+        &self,
+        write: Option<&Write>,
+        effects: &[Effect],
+        within: Duration,
+    ) -> Result<Committed, StoreError> {
+        let call = self.store.commit(write, effects, within);
+        match write {
+            Some(write) => self.in_time(&write.record().key, within, call).await,
+            None => call.await,
+        }
+    }
+
+    async fn insert_row(&self, row: &Row, within: Duration) -> Result<RowInserted, StoreError> {
+        self.in_time(&row.key, within, self.store.insert_row(row, within)).await
+    }
+
+    async fn put_row(&self, row: &Row, within: Duration) -> Result<(), StoreError> {
+        self.in_time(&row.key, within, self.store.put_row(row, within)).await
+    }
+
+    async fn rows(&self, key: &RecordKey, execution: ExecutionId, within: Duration) -> Result<Vec<Row>, StoreError> {
+        self.in_time(key, within, self.store.rows(key, execution, within)).await
     }
 
     async fn put_parts(

@@ -16,8 +16,10 @@ mod judges;
 mod link;
 mod mutant;
 mod plan;
+mod steps;
 mod store;
 mod timeline;
+mod work;
 mod world;
 
 use std::fmt;

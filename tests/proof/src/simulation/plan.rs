@@ -5,6 +5,8 @@ use std::{fmt, time::Duration};
 use fastrand::Rng;
 use idempotency_core::{OnAbandoned, Policy, Window};
 
+use super::work::Work;
+
 /// The window of every run: long enough for a late write to be earlier than the expiry, short enough to expire.
 pub(super) const WINDOW: Window =
     match Window::custom(Duration::from_secs(30), Duration::from_secs(60), Duration::from_secs(10)) {
@@ -19,6 +21,7 @@ pub(super) const LATEST: Duration = Duration::from_secs(20);
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) seed: u64,
+    pub(super) work: Work,
     pub(super) on_abandoned: OnAbandoned,
     /// How long duplicates wait.
     pub(super) waits: Option<Duration>,
@@ -67,6 +70,12 @@ impl Plan {
     pub(super) fn new(seed: u64) -> Self {
         let mut rng = Rng::with_seed(seed);
         let on_abandoned = *pick(&mut rng, &[OnAbandoned::Rerun, OnAbandoned::Reject, OnAbandoned::Probe]);
+        let work = *pick(&mut rng, &[Work::Effect, Work::Effect, Work::Steps, Work::Atomic]);
+        let on_abandoned = match (work, on_abandoned) {
+            // What is asked about is one effect.
+            (Work::Steps | Work::Atomic, OnAbandoned::Probe) => OnAbandoned::Rerun,
+            (_, on_abandoned) => on_abandoned,
+        };
         let waits = (rng.u8(0..3) == 0).then(|| Duration::from_millis(*pick(&mut rng, &[1, 500, 5000])));
         let zombies = rng.u8(0..3) == 0;
         let several_requests = rng.u8(0..8) == 0;
@@ -92,7 +101,7 @@ impl Plan {
                 attempts.push(AttemptPlan { sandbox, key: rng.u8(0..keys), ..another });
             }
         }
-        Self { seed, on_abandoned, waits, zombies, linger, attempts }
+        Self { seed, work, on_abandoned, waits, zombies, linger, attempts }
     }
 
     /// How many keys there are.
@@ -174,11 +183,11 @@ fn near(rng: &mut Rng, times: &[Duration]) -> Duration {
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seed, on_abandoned, waits, zombies, linger, attempts } = self;
+        let Self { seed, work, on_abandoned, waits, zombies, linger, attempts } = self;
         let count = attempts.len();
         write!(
             f,
-            "seed {seed}: {count} attempts, {on_abandoned:?}, waits {waits:?}, zombies {zombies}, linger {linger:?}"
+            "seed {seed}: {work:?}, {count} attempts, {on_abandoned:?}, waits {waits:?}, zombies {zombies}, linger {linger:?}"
         )
     }
 }

@@ -1,6 +1,7 @@
 //! A store that loses, delays and refuses calls, alone and in batches.
 
 use std::{
+    future::Future,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -9,15 +10,15 @@ use bytes::Bytes;
 use fastrand::Rng;
 use futures::future::join_all;
 use idempotency_core::{
-    EpochSeconds, Inserted, MemoryStore, OwnerToken, Record, RecordKey, Replaced, Store, StoreError, Version, Write,
-    Written,
+    Committed, Effect, EpochSeconds, ExecutionId, Inserted, MemoryStore, OwnerToken, Record, RecordKey, Replaced, Row,
+    RowInserted, Store, StoreError, Version, Write, Written,
 };
 use tokio::{
     task::JoinSet,
     time::{Instant, sleep, timeout, timeout_at},
 };
 
-use super::{judges::Judges, mutant::Mutant, plan::LATEST};
+use super::{judges::Judges, mutant::Mutant, plan::LATEST, work::Ledger};
 
 /// How often a client sends a call before it gives up.
 const TRANSMISSIONS: usize = 3;
@@ -41,6 +42,7 @@ struct Network {
 struct Table {
     records: MemoryStore,
     judges: Arc<Judges>,
+    ledger: Arc<Ledger>,
 }
 
 /// What happens to one transmission.
@@ -54,23 +56,47 @@ enum Fate {
 
 impl Table {
     async fn apply(&self, write: &Write) -> Result<Written, StoreError> {
+        Ok(match self.commit(Some(write), &[]).await? {
+            Committed::Refused(old) => Written::Refused(old),
+            _ => Written::Written,
+        })
+    }
+
+    /// Writes a record and what commits with it, or nothing. Nothing is awaited that waits.
+    async fn commit(&self, write: Option<&Write>, effects: &[Effect]) -> Result<Committed, StoreError> {
+        let Some(write) = write else { return Err(StoreError::Refused("nothing runs unprotected here".into())) };
         let record = write.record();
         let before = self.records.record(&record.key);
-        let written = self.records.write(write, Duration::ZERO).await?;
-        if written == Written::Written {
-            self.judges.of(&record.key).applied(before.as_ref(), record);
+        let is_expected = match write {
+            Write::Insert(_) => before.is_none(),
+            Write::Replace { expected, .. } => before.as_ref().is_some_and(|before| before.version() == *expected),
+        };
+        if let (true, Some(index)) = (is_expected, self.ledger.refused(effects)) {
+            return Ok(Committed::EffectRefused { index, item: None });
+        }
+        let written = self.records.commit(Some(write), effects, Duration::ZERO).await?;
+        if written == Committed::Committed {
+            let judge = self.judges.of(&record.key);
+            let is_marker = !self.judges.knows(&record.key);
+            if !is_marker {
+                judge.applied(before.as_ref(), record);
+            }
+            if !effects.is_empty() {
+                judge.count(|counts| &mut counts.commits);
+            }
+            self.ledger.commit(record, effects, is_marker).into_iter().for_each(|broken| judge.violation(broken));
         }
         Ok(written)
     }
 }
 
 impl FaultyStore {
-    pub(super) fn new(seed: u64, judges: Arc<Judges>, mutant: Mutant) -> Self {
+    pub(super) fn new(seed: u64, judges: Arc<Judges>, ledger: Arc<Ledger>, mutant: Mutant) -> Self {
         // Another stream than the plan's.
         let rng = Rng::with_seed(seed ^ 0x9e37_79b9_7f4a_7c15);
         Self {
             network: Mutex::new(Network { rng, faults: true, late: JoinSet::new() }),
-            table: Arc::new(Table { records: MemoryStore::default(), judges }),
+            table: Arc::new(Table { records: MemoryStore::default(), judges, ledger }),
             mutant,
         }
     }
@@ -113,10 +139,23 @@ impl FaultyStore {
     }
 
     async fn send(&self, write: &Write, within: Duration) -> Result<Written, StoreError> {
+        let apply = |table: Arc<Table>| {
+            let write = write.clone();
+            async move { table.apply(&write).await }
+        };
+        self.send_all(apply, within).await
+    }
+
+    /// Sends a call until it is answered, a few times.
+    async fn send_all<T, F>(&self, apply: impl Fn(Arc<Table>) -> F, within: Duration) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, StoreError>> + Send + 'static,
+    {
         let give_up_at = Instant::now() + within;
         let sending = async {
             for _ in 0..TRANSMISSIONS {
-                match self.transmit(write).await? {
+                match self.transmit(&apply).await? {
                     Some(written) => return Ok(written),
                     None => sleep(Duration::from_millis(100)).await,
                 }
@@ -126,23 +165,28 @@ impl FaultyStore {
         timeout_at(give_up_at, sending).await.unwrap_or_else(|late| Err(StoreError::Unknown(late.into())))
     }
 
-    /// Sends a write once; `None` if there is no reply.
-    async fn transmit(&self, write: &Write) -> Result<Option<Written>, StoreError> {
+    /// Sends a call once; `None` if there is no reply.
+    async fn transmit<T, F>(&self, apply: &impl Fn(Arc<Table>) -> F) -> Result<Option<T>, StoreError>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, StoreError>> + Send + 'static,
+    {
         let (fate, latency) = self.fate();
         sleep(latency).await;
+        let arrive = || apply(Arc::clone(&self.table));
         match fate {
             Fate::Fine => {
-                let written = self.table.apply(write).await?;
+                let written = arrive().await?;
                 sleep(latency).await;
                 return Ok(Some(written));
             }
             Fate::LostBefore => {}
-            Fate::LostAfter => drop(self.table.apply(write).await?),
+            Fate::LostAfter => drop(arrive().await?),
             Fate::Late(delay) => {
-                let (table, write) = (Arc::clone(&self.table), write.clone());
+                let late = arrive();
                 self.network().late.spawn(async move {
                     sleep(delay).await;
-                    let _ = table.apply(&write).await;
+                    let _ = late.await;
                 });
             }
             Fate::Refused => return Err(StoreError::Throttled("refused".into())),
@@ -222,6 +266,47 @@ impl Store for FaultyStore {
         let Ok(unanswered) = timeout_at(give_up_at, self.batch(keys.len())).await else { return unknown() };
         let left = give_up_at - Instant::now();
         self.answers(join_all(keys.iter().map(|key| self.get(key, left))).await, unanswered)
+    }
+
+    async fn commit(
+        &self,
+        write: Option<&Write>,
+        effects: &[Effect],
+        within: Duration,
+    ) -> Result<Committed, StoreError> {
+        let apply = |table: Arc<Table>| {
+            let (write, effects) = (write.cloned(), effects.to_vec());
+            async move { table.commit(write.as_ref(), &effects).await }
+        };
+        self.send_all(apply, within).await
+    }
+
+    async fn insert_row(&self, row: &Row, within: Duration) -> Result<RowInserted, StoreError> {
+        let apply = |table: Arc<Table>| {
+            let row = row.clone();
+            async move { table.records.insert_row(&row, Duration::ZERO).await }
+        };
+        self.send_all(apply, within).await
+    }
+
+    async fn put_row(&self, row: &Row, within: Duration) -> Result<(), StoreError> {
+        let apply = |table: Arc<Table>| {
+            let row = row.clone();
+            async move { table.records.put_row(&row, Duration::ZERO).await }
+        };
+        self.send_all(apply, within).await
+    }
+
+    async fn rows(&self, key: &RecordKey, execution: ExecutionId, within: Duration) -> Result<Vec<Row>, StoreError> {
+        let apply = |table: Arc<Table>| {
+            let key = key.clone();
+            async move { table.records.rows(&key, execution, Duration::ZERO).await }
+        };
+        let rows = self.send_all(apply, within).await?;
+        if !rows.is_empty() {
+            self.table.judges.of(key).count(|counts| &mut counts.rows_read);
+        }
+        Ok(rows)
     }
 
     async fn put_parts(

@@ -1,11 +1,17 @@
 //! One run: the attempts, the store, and time.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use fastrand::Rng;
 use idempotency_core::{
-    Clock, Engine, EpochMillis, Fingerprint, IdempotencyKey, Namespace, Operation, OwnerToken, Policy, RecordKey,
-    Request, Scope, TokenError, TokenSource,
+    Clock, Engine, EpochMillis, Fingerprint, IdempotencyKey, Namespace, OnAbandoned, Operation, OwnerToken, Policy,
+    RecordKey, Request, Scope, TokenError, TokenSource,
 };
 use tokio::{
     task::JoinSet,
@@ -23,14 +29,27 @@ use super::{
     plan::{AttemptPlan, LATEST, Plan, Returns, WINDOW},
     store::FaultyStore,
     timeline::Timeline,
+    work::{Ledger, Work},
 };
 
-/// One attempt's identities: its number says which. An attempt claims once, so owner and generation may be the same bits.
-struct TokensOf([u8; 16]);
+/// One attempt's identities: its number says which. An attempt claims once, so owner and generation may be the same bits; what is
+/// drawn after those two differs in its first half.
+struct TokensOf {
+    identity: [u8; 16],
+    drawn: AtomicU64,
+}
 
 impl TokenSource for TokensOf {
     fn draw(&self) -> Result<[u8; 16], TokenError> {
-        Ok(self.0)
+        let drawn = self.drawn.fetch_add(1, Ordering::Relaxed);
+        let mut bits = self.identity;
+        if drawn > 1 {
+            // Spread, for pauses take their length from the first bits.
+            bits.iter_mut()
+                .zip(drawn.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes())
+                .for_each(|(bit, new)| *bit = new);
+        }
+        Ok(bits)
     }
 }
 
@@ -41,6 +60,8 @@ pub(super) struct World {
     engines: Vec<Engine<Link>>,
     policy: Policy,
     judges: Arc<Judges>,
+    work: Work,
+    ledger: Arc<Ledger>,
     timeline: Arc<Timeline>,
     namespace: Namespace,
 }
@@ -55,15 +76,19 @@ impl World {
         let namespace = Namespace::new("n").expect("a namespace");
         let timeline = Arc::new(Timeline::new(begin, traced));
         let most_ahead = plan.attempts.iter().map(|attempt| attempt.ahead).max().unwrap_or_default();
-        let judge = || Judge::new(plan.on_abandoned, plan.zombies, most_ahead, Arc::clone(&timeline));
+        let judge = || Judge::new(plan, most_ahead, Arc::clone(&timeline));
+        let is_exclusive = !plan.zombies && plan.on_abandoned != OnAbandoned::Reject;
+        let ledger = Arc::new(Ledger::new(is_exclusive));
         let judges = Arc::new(Judges::new((0..plan.keys()).map(|key| record_key(&namespace, key)), judge));
-        let store = Arc::new(FaultyStore::new(plan.seed, Arc::clone(&judges), mutant));
+        let store = Arc::new(FaultyStore::new(plan.seed, Arc::clone(&judges), Arc::clone(&ledger), mutant));
         let link = |linger| Link::new(Arc::clone(&store), linger, Arc::clone(&judges), mutant);
         let sandboxes = plan.attempts.iter().map(|attempt| attempt.sandbox + 1).max().unwrap_or_default();
         let mut engines: Vec<_> = (0..sandboxes).map(|_| Engine::new(link(plan.linger))).collect();
         engines.push(Engine::new(link(None)));
         let policy = Policy::new(WINDOW).on_abandoned(plan.on_abandoned).wait(plan.waits);
-        Self { begin, store, engines, policy, judges, timeline, namespace }
+        let policy = policy.atomic(plan.work == Work::Atomic).undo(plan.work == Work::Steps);
+        let work = plan.work;
+        Self { work, ledger, begin, store, engines, policy, judges, timeline, namespace }
     }
 
     pub(super) fn say(&self, line: impl FnOnce() -> String) {
@@ -128,10 +153,16 @@ impl World {
     fn attempt(&self, number: usize, plan: AttemptPlan) -> Option<Attempt> {
         let clock = SimulatedClock { begin: self.begin, ahead: plan.ahead, behind: plan.behind };
         let identity = (number as u128 + 1).to_be_bytes();
-        let engine = self.engines.get(plan.sandbox)?.clone().with_clock(clock).with_tokens(TokensOf(identity));
+        let engine = self
+            .engines
+            .get(plan.sandbox)?
+            .clone()
+            .with_clock(clock)
+            .with_tokens(TokensOf { identity, drawn: AtomicU64::new(0) });
         let (owner, key) = (OwnerToken::from_bytes(identity), record_key(&self.namespace, plan.key));
         let (policy, judge) = (self.policy.look_first(plan.looks_first), Arc::clone(self.judges.of(&key)));
-        Some(Attempt { number, owner, key, plan, engine, policy, judge })
+        let (work, ledger) = (self.work, Arc::clone(&self.ledger));
+        Some(Attempt { work, ledger, number, owner, key, plan, engine, policy, judge })
     }
 
     fn request(&self, key: u8) -> Request {
@@ -190,7 +221,8 @@ impl World {
     }
 
     pub(super) fn judged(&self, seed: u64) -> Outcome {
-        let (violations, counts) = self.judges.finish();
+        let (mut violations, counts) = self.judges.finish();
+        violations.extend(self.ledger.finish(self.work != Work::Effect));
         Outcome { seed, violations, timeline: self.timeline.take(), counts }
     }
 }

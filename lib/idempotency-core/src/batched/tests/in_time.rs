@@ -38,6 +38,22 @@ impl Store for Hangs {
         keys.iter().take(self.answers).map(|_| nothing()).collect()
     }
 
+    async fn commit(&self, _: Option<&Write>, _: &[Effect], _: Duration) -> Result<Committed, StoreError> {
+        nothing()
+    }
+
+    async fn insert_row(&self, _: &Row, _: Duration) -> Result<RowInserted, StoreError> {
+        nothing()
+    }
+
+    async fn put_row(&self, _: &Row, _: Duration) -> Result<(), StoreError> {
+        nothing()
+    }
+
+    async fn rows(&self, _: &RecordKey, _: ExecutionId, _: Duration) -> Result<Vec<Row>, StoreError> {
+        nothing()
+    }
+
     async fn put_parts(
         &self,
         _: &RecordKey,
