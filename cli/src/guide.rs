@@ -107,7 +107,7 @@ fn stream(stack: &Stack) -> String {
     let example = ReadyMade::find("outbox-relay").map_or("{}", |function| function.example);
     format!(
         r#"
-Stage an event for {name}, as a handler does with its effect; another sort key is another event:
+Stage an event for {name}, as a handler does with its effect; another sort key, event_id and key are another event:
 
   curl {dynamodb} --aws-sigv4 aws:amz:us-east-1:dynamodb --user local:local \
     -H 'content-type: application/x-amz-json-1.0' -H 'x-amz-target: DynamoDB_20120810.PutItem' \

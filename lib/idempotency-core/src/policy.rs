@@ -127,6 +127,12 @@ impl Policy {
         self.is_atomic
     }
 
+    /// Whether a handler may run again although it may have had effects: under [`OnAbandoned::Rerun`], whose callees honour keys, and in
+    /// an atomic operation, which has no effect but what commits.
+    pub const fn may_repeat(&self) -> bool {
+        self.is_atomic || matches!(self.on_abandoned, OnAbandoned::Rerun)
+    }
+
     /// Whether the operation can undo its steps.
     pub const fn undoes(&self) -> bool {
         self.undoes

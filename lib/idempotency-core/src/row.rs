@@ -47,6 +47,7 @@ pub enum RowKind {
 
 /// The answer to [`Store::insert_row`](crate::Store::insert_row).
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "it lives for one match")]
 pub enum RowInserted {
     /// The row was absent and is stored now.
     Inserted,

@@ -17,6 +17,9 @@ use crate::listen::bind;
 use crate::local::ANY_PORT;
 use crate::server_task::ServerTask;
 
+/// The most characters of a text that a summary repeats.
+const LONGEST: usize = 100;
+
 /// The server. See the [module's documentation](self).
 ///
 /// Dropping it closes its port.
@@ -83,8 +86,27 @@ impl Summariser {
     }
 }
 
+/// The text's beginning, which is short whatever the text is made of.
+fn words(text: &str, call: u64) -> String {
+    let beginning: Vec<_> = text.split_whitespace().take(8).collect();
+    let beginning: String = beginning.join(" ").chars().take(LONGEST).collect();
+    format!("{beginning} … (in the words of call {call})")
+}
+
 async fn summarise(State(calls): State<Arc<AtomicU64>>, Json(asked): Json<Asked>) -> Json<Value> {
     let call = calls.fetch_add(1, Ordering::SeqCst) + 1;
-    let beginning: Vec<_> = asked.text.split_whitespace().take(8).collect();
-    Json(json!({ "summary": format!("{} … (in the words of call {call})", beginning.join(" ")) }))
+    Json(json!({ "summary": words(&asked.text, call) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_calls_agree_and_a_summary_is_short() {
+        let text = "One two three four five six seven eight nine.";
+        assert_eq!(words(text, 1), "One two three four five six seven eight … (in the words of call 1)");
+        assert_ne!(words(text, 1), words(text, 2));
+        assert!(words(&"x".repeat(5000), 1).chars().count() < 150);
+    }
 }

@@ -19,6 +19,7 @@ pub(crate) struct NewRow {
 }
 
 /// What stands in a row's place now.
+#[expect(clippy::large_enum_variant, reason = "it lives for one match")]
 pub(crate) enum Kept {
     /// The row that was to be kept.
     Own,

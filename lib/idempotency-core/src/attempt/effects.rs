@@ -20,7 +20,7 @@ pub(crate) struct Effects {
     /// The way to the store; `None` for an attempt that nothing protects.
     pub(super) desk: Option<Arc<dyn Desk>>,
     pub(crate) execution: ExecutionId,
-    pub(super) policy: Policy,
+    pub(crate) policy: Policy,
     is_first: bool,
     lease_until: EpochMillis,
     /// `None` where there is no record.
@@ -35,6 +35,8 @@ pub(crate) struct Effects {
 pub(super) struct Steps {
     names: Vec<String>,
     done: Vec<DoneStep>,
+    /// Steps with an undo whose calls were begun, and of which it is not known that they failed or that their outputs are stored.
+    open: Vec<String>,
 }
 
 /// A step that was done, in this attempt or an earlier one.
@@ -146,6 +148,11 @@ impl Effects {
         self.earlier.get_or_try_init(read).await
     }
 
+    /// Whether a call that would have to be undone may have been made and left nothing that says so.
+    pub(crate) fn has_open_steps(&self) -> bool {
+        !self.steps().open.is_empty()
+    }
+
     /// The steps that are to be undone, the last one first.
     pub(crate) async fn to_undo(&self, attempt: &super::Attempt) -> Result<Vec<DoneStep>, StepError> {
         let earlier = self.earlier(attempt).await?;
@@ -170,6 +177,14 @@ impl Steps {
         let place = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
         self.names.push(name.to_owned());
         Ok(place)
+    }
+
+    pub(super) fn open(&mut self, name: &str) {
+        self.open.push(name.to_owned());
+    }
+
+    pub(super) fn close(&mut self, name: &str) {
+        self.open.retain(|open| open != name);
     }
 
     pub(super) fn done(&mut self, step: DoneStep) {

@@ -31,7 +31,7 @@ impl Attempt {
     ///
     /// # Errors
     ///
-    /// The call's own, after which the next who asks makes it; or a [`StepError`].
+    /// The call's own, after which the next who asks makes it (under [`OnAbandoned::Rerun`]); or a [`StepError`].
     pub async fn once<E, F>(&self, name: &str, id: &str, call: impl FnOnce(IdempotencyKey) -> F) -> Result<bool, E>
     where
         E: From<StepError>,
@@ -40,6 +40,7 @@ impl Attempt {
         self.effects.may_begin(name)?;
         let marker = self.marker(name, id);
         let key = marker.call_key(name);
+        let may_repeat = marker.policy.abandoned() == OnAbandoned::Rerun;
         let Some(desk) = &self.effects.desk else {
             call(key).await?;
             return Ok(true);
@@ -52,8 +53,11 @@ impl Attempt {
             _ => return Err(StepError::Uncertain { name: name.to_owned() }.into()),
         };
         if let Err(error) = call(key).await {
-            // As for a step: the error leaves nothing, and the attempt's own classification says what becomes of it.
-            let _ = desk.release_marker(claim).await;
+            // As for a step: the next who asks makes the call again, with the same key. Under other policies nobody may, for nobody
+            // knows whether it was made.
+            if may_repeat {
+                let _ = desk.release_marker(claim).await;
+            }
             return Err(error);
         }
         match desk.complete_marker(claim).await {

@@ -93,7 +93,18 @@ impl Attempt {
                 attempt.effects.steps().done(done);
                 return Ok(value);
             }
-            let value = call(attempt.named_key(&name)).await?;
+            // Until it is known that the call failed, or its output is stored: should this future be dropped meanwhile, the call may have
+            // been made all the same.
+            if has_undo {
+                attempt.effects.steps().open(&name);
+            }
+            let value = match call(attempt.named_key(&name)).await {
+                Ok(value) => value,
+                Err(error) => {
+                    attempt.effects.steps().close(&name);
+                    return Err(error);
+                }
+            };
             let json = to_json(&name, &value)?;
             drop(value);
             let step = DoneStep { ordinal, name, type_name: short_type_name::<T>(), value: json.into(), has_undo };
@@ -120,7 +131,9 @@ impl Attempt {
         }
         let value = from_json(&step.name, &step.type_name, &step.value);
         // Whether its output can be read or not: it was done, and may have to be undone.
-        self.effects.steps().done(step);
+        let mut steps = self.effects.steps();
+        steps.close(&step.name);
+        steps.done(step);
         value
     }
 

@@ -54,7 +54,7 @@ fn name(decision: &Decision) -> &'static str {
 #[test]
 fn every_row_of_the_protocol() {
     use OnAbandoned::{Probe, Reject, Rerun};
-    use Status::{Completed, Failed, InFlight, Released};
+    use Status::{Compensating, Completed, Failed, InFlight, Released, Stuck};
 
     let stored = |status| Some(with_status(status));
     let other_request = |status| Some(Record { fingerprint: Fingerprint::from_bytes([8; 32]), ..with_status(status) });
@@ -94,6 +94,20 @@ fn every_row_of_the_protocol() {
         // The last attempt said that nothing happened.
         (stored(Released), 2, CLAIMED_AT, Rerun, "resume"),
         (stored(Released), 2, CLAIMED_AT, Reject, "resume"),
+        // Being undone: its lease counts, and then the next goes on whatever the policy.
+        (stored(Compensating), 2, running, Rerun, "conflict"),
+        (stored(Compensating), 2, over, Rerun, "compensate"),
+        (stored(Compensating), 2, over, Reject, "compensate"),
+        (stored(Compensating), 2, over, Probe, "compensate"),
+        (stored(Compensating), 1, over, Rerun, "own"),
+        (other_request(Compensating), 2, over, Rerun, "mismatch"),
+        (stored(Compensating), 2, end, Rerun, "expired"),
+        // An operator must act, whoever asks.
+        (stored(Stuck), 1, running, Rerun, "stuck"),
+        (stored(Stuck), 2, over, Reject, "stuck"),
+        (stored(Stuck), 2, end - MILLI, Probe, "stuck"),
+        (other_request(Stuck), 2, over, Rerun, "mismatch"),
+        (stored(Stuck), 2, end, Rerun, "expired"),
         // Expired: a new key, whatever was stored and whoever asked.
         (stored(Completed), 2, end, Rerun, "expired"),
         (stored(Failed), 2, end, Reject, "expired"),

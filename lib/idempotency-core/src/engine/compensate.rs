@@ -42,6 +42,12 @@ impl<S: Store> Engine<S> {
     where
         F: Future<Output = Result<Undone, Box<dyn Error + Send + Sync>>>,
     {
+        // A call that was dropped on its way, as by `try_join!`, may have been made. The attempt counts as abandoned, and the next one
+        // makes it again under its key, or finds its output; then it can be undone.
+        if claim.attempt().effects.has_open_steps() {
+            tracing::error!(record = %claim.record().key, "a step with an undo was dropped before it was done, so the failure is not final yet");
+            return Compensated::Later;
+        }
         let steps = match claim.attempt().effects.to_undo(claim.attempt()).await {
             Ok(steps) => steps,
             // Nothing is decided: the attempt counts as abandoned, and the next one reads its steps again.

@@ -271,8 +271,9 @@ impl<S: Store> Engine<S> {
         if !has_effects && claim.asks().is_none() {
             return Completion::Unconfirmed;
         }
-        if !error.is_transient() && claim.asks().is_none() {
-            // Nothing of it was written, so the next attempt need not wait for the lease.
+        if !error.is_transient() && claim.asks().is_none() && claim.attempt().effects.policy.may_repeat() {
+            // Nothing of it was written, so the next attempt need not wait for the lease. Under other policies it must not run: the
+            // handler may have had effects besides.
             let _ = Box::pin(self.end(claim, Status::Released, None)).await;
         }
         Completion::Uncommitted

@@ -17,6 +17,8 @@ pub enum LookedUp {
     },
     /// An attempt was lost and nobody knows whether its effect happened.
     Uncertain,
+    /// The operation failed for good, and something that it did before could not be undone.
+    Stuck,
     /// There is no result, and no attempt that may still bring one: the request was never seen, its record has expired, or its
     /// last attempt ended without one. Repeating the request claims the key.
     Nothing,
@@ -50,6 +52,7 @@ impl<S: Store> Engine<S> {
             Decision::Replay => LookedUp::Ended(self.replay(record, within).await?),
             Decision::Conflict { retry_after, .. } => LookedUp::InFlight { retry_after },
             Decision::Uncertain => LookedUp::Uncertain,
+            Decision::Stuck => LookedUp::Stuck,
             _ => LookedUp::Nothing,
         })
     }

@@ -5,7 +5,12 @@ mod atomic;
 mod compensation;
 mod fingerprint;
 mod look_up;
+mod memos;
+mod once;
 mod staged;
+mod step_rows;
+mod steps;
+mod undoing;
 mod waiting;
 
 use std::{

@@ -127,6 +127,7 @@ impl<Src: Source, T> Batch<Src, T> {
         self.records.get(record).map_or_else(Span::none, span::<Src>)
     }
 
+    #[expect(clippy::too_many_arguments, reason = "they are those of `run_with`")]
     async fn carry_out_one<S, P, U, G, F, R, E>(
         &self,
         record: usize,

@@ -44,7 +44,11 @@ where
     match (types.refused)(refused.clone()) {
         Some(error) => fail(idempotency, operation, claim, types, undo, error).await,
         None => {
-            let completion = engine.release(claim).await;
+            // What was staged is not written; what the function did besides, nobody knows.
+            let completion = match operation.policy.may_repeat() {
+                true => engine.release(claim).await,
+                false => engine.abandon(claim).await,
+            };
             another(idempotency.mode(), completion, types).unwrap_or(Err(Error::Refused(refused)))
         }
     }

@@ -35,7 +35,7 @@ where
         match engine.apply(claim.attempt()).await {
             Applied::Stored => {}
             Applied::Refused(refused) => {
-                return fail(idempotency, operation, claim, types.refused(refused), undo).await;
+                return fail(idempotency, operation, claim, types.refused(refused, &operation.policy), undo).await;
             }
             Applied::Unknown => return Ok(answers::not_committed()),
         }
@@ -43,7 +43,7 @@ where
     let response = StoredResponse::new(response.into_inner(), &operation.replayed_headers);
     match engine.complete(claim, response.outcome()).await {
         Completion::Refused(refusal) => {
-            fail(idempotency, operation, refusal.claim, types.refused(refusal.refused), undo).await
+            fail(idempotency, operation, refusal.claim, types.refused(refusal.refused, &operation.policy), undo).await
         }
         completion => Ok(completed(idempotency.mode(), completion, response)),
     }

@@ -168,7 +168,7 @@ where
         }
         let attempt = T::from_attempt(None, operation, &method);
         let taken = attempt.and_then(|attempt| Ok((extract(request)?, attempt)));
-        return unprotected(idempotency, types, None, undo, taken, handler).await;
+        return unprotected(idempotency, types, &operation.policy, None, undo, taken, handler).await;
     }
     let claim_request = claim_request(idempotency, operation, &request);
     if idempotency.mode() == Mode::Shadow {
@@ -191,7 +191,7 @@ where
     if idempotency.mode() == Mode::Off {
         let attempt = engine.unprotected_attempt(&claim_request, &operation.policy)?;
         let taken = T::from_attempt(Some(attempt.clone()), operation, &method).map(|attempt| (arguments, attempt));
-        return unprotected(idempotency, types, Some(attempt), undo, taken, handler).await;
+        return unprotected(idempotency, types, &operation.policy, Some(attempt), undo, taken, handler).await;
     }
     let claimed = engine.claim(&claim_request, &operation.policy).await;
     tracing::info!(operation = %claim_request.operation, outcome = name(&claimed), attempt = attempt(&claimed), "idempotency");

@@ -65,5 +65,5 @@ where
     };
     let attempt = engine.unprotected_attempt(&claim_request, &operation.policy)?;
     let taken = T::from_attempt(Some(attempt.clone()), operation, &method).map(|attempt| (arguments, attempt));
-    unprotected(idempotency, types, Some(attempt), undo, taken, handler).await
+    unprotected(idempotency, types, &operation.policy, Some(attempt), undo, taken, handler).await
 }

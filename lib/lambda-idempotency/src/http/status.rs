@@ -101,6 +101,7 @@ async fn answer<S: Store>(
         Ok(LookedUp::Ended(replay)) => answers::replayed(replay),
         Ok(LookedUp::InFlight { retry_after }) => answers::in_progress(retry_after),
         Ok(LookedUp::Uncertain) => answers::uncertain(),
+        Ok(LookedUp::Stuck) => answers::stuck(),
         Err(error) => answers::not_found_out(&error),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use idempotency_core::Refused;
+use idempotency_core::{Policy, Refused};
 use lambda_http::{Body, IntoResponse, Response};
 
 use super::{Classify, Failure, Reply};
@@ -30,10 +30,12 @@ impl<R, E> Types<R, E> {
         (self.convert)(value).await.into()
     }
 
-    /// What it means that a staged write's condition does not hold.
-    pub(super) fn refused(self, refused: Refused) -> Failure {
+    /// What it means that a staged write's condition does not hold. Where nothing is said, what was staged is not written; what the
+    /// handler did besides, nobody knows.
+    pub(super) fn refused(self, refused: Refused, policy: &Policy) -> Failure {
         match (self.refused)(refused.clone()) {
             Some(error) => (self.classify)(error),
+            None if !policy.may_repeat() => Failure::Abandoned(refused.into()),
             None => Failure::Retryable { retry_after: None, source: refused.into() },
         }
     }

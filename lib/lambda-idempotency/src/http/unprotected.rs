@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use idempotency_core::{Applied, Attempt, Store, Undo, Undone};
+use idempotency_core::{Applied, Attempt, Policy, Store, Undo, Undone};
 use lambda_http::Error;
 
 use super::{Failure, Rejection, Reply, Types, answers};
@@ -13,6 +13,7 @@ use crate::Idempotency;
 pub(super) async fn unprotected<S, A, T, G, F, R, E>(
     idempotency: &Idempotency<S>,
     types: Types<R, E>,
+    policy: &Policy,
     attempt: Option<Attempt>,
     undo: impl Fn(Undo) -> G,
     taken: Result<(A, T), Rejection>,
@@ -34,7 +35,7 @@ where
             let Some(attempt) = &attempt else { return Ok(response) };
             match engine.apply(attempt).await {
                 Applied::Stored => return Ok(response),
-                Applied::Refused(refused) => types.refused(refused),
+                Applied::Refused(refused) => types.refused(refused, policy),
                 Applied::Unknown => return Ok(answers::not_committed()),
             }
         }

@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use idempotency_core::{
-    Abandoned, Claim, ClaimError, Claimed, Completion, Engine, ExecutionId, Outcome, OwnerToken, Record, RecordKey,
-    Request, Status,
+    Abandoned, Claim, ClaimError, Claimed, Completion, Engine, Epoch, ExecutionId, Outcome, OwnerToken, Record,
+    RecordKey, Request, Status,
 };
 use tokio::time::sleep;
 
@@ -31,6 +31,8 @@ pub(super) struct Attempt {
 /// A handler at work. When it is dropped, whatever for, it works no more.
 pub(super) struct AtWork {
     judge: Arc<Judge>,
+    owner: OwnerToken,
+    epoch: Epoch,
     execution: ExecutionId,
     returned: bool,
     effect: bool,
@@ -38,17 +40,29 @@ pub(super) struct AtWork {
 }
 
 impl AtWork {
+    fn of(record: &Record, judge: &Arc<Judge>) -> Self {
+        Self {
+            judge: Arc::clone(judge),
+            owner: record.owner,
+            epoch: record.epoch,
+            execution: record.execution,
+            returned: false,
+            effect: false,
+            ended: false,
+        }
+    }
+
     /// The handler has returned: what is left is to store its end.
     fn returns(&mut self) {
         self.returned = true;
-        self.judge.leaves();
+        self.judge.leaves(self.owner, self.epoch);
     }
 }
 
 impl Drop for AtWork {
     fn drop(&mut self) {
         if !self.returned {
-            self.judge.leaves();
+            self.judge.leaves(self.owner, self.epoch);
         }
         if self.effect && !self.ended {
             self.judge.lost(self.execution);
@@ -152,14 +166,14 @@ impl Attempt {
             return None;
         }
         judge.enters(record);
-        Some(AtWork { judge, execution: record.execution, returned: false, effect: false, ended: false })
+        Some(AtWork::of(record, &judge))
     }
 
     async fn handle(&self, claim: Claim) {
         let Self { number, plan, judge, .. } = self;
         let execution = claim.record().execution;
         judge.enters(claim.record());
-        let mut work = AtWork { judge: Arc::clone(judge), execution, returned: false, effect: false, ended: false };
+        let mut work = AtWork::of(claim.record(), judge);
         sleep(plan.before_effect).await;
         if plan.returns == Returns::Result {
             judge.say(|| format!("attempt {number} EFFECT"));

@@ -1,12 +1,12 @@
 //! Sees everything that happens to one key and says what must never happen.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use idempotency_core::{Clock, EpochMillis, ExecutionId, OnAbandoned, Record, Status};
+use idempotency_core::{Clock, Epoch, EpochMillis, ExecutionId, OnAbandoned, OwnerToken, Record, Status};
 
 use super::{clock::SimulatedClock, plan::Plan, timeline::Timeline, work::Work};
 
@@ -103,7 +103,8 @@ pub(super) struct Judge {
 struct Seen {
     violations: Vec<String>,
     counts: Counts,
-    running: usize,
+    /// Who is at work.
+    working: BTreeSet<(OwnerToken, Epoch)>,
     generations: BTreeMap<ExecutionId, Generation>,
 }
 
@@ -157,6 +158,9 @@ impl Judge {
                 && after.status == Status::Completed
                 && before.status == Status::InFlight
                 && after.epoch > before.epoch;
+            if before.version() == after.version() && after.lease_until < before.lease_until {
+                self.leaves(after.owner, after.epoch);
+            }
             let resumes = before.status == Status::Compensating && takes(before);
             let is_own = (before.owner, before.epoch) == (after.owner, after.epoch) && may_become(before, after);
             if !claims && !found && !resumes && !is_own && self.work != Work::Atomic {
@@ -179,20 +183,20 @@ impl Judge {
     /// A handler begins.
     pub(super) fn enters(&self, record: &Record) {
         let mut seen = self.seen();
-        seen.running += 1;
+        seen.working.insert((record.owner, record.epoch));
         seen.counts.fresh += 1;
         seen.counts.taken_over += u64::from(record.attempt.get() > 1);
         seen.generations.entry(record.execution).or_default();
-        let together = seen.running;
+        let together = seen.working.len();
         drop(seen);
         if together > 1 && !self.zombies && self.on_abandoned != OnAbandoned::Reject {
             self.violation(format!("I1 {together} handlers run"));
         }
     }
 
-    /// A handler has returned, or its process has died.
-    pub(super) fn leaves(&self) {
-        self.seen().running -= 1;
+    /// A handler has returned, its process has died, or it has left what it undid to the next.
+    pub(super) fn leaves(&self, owner: OwnerToken, epoch: Epoch) {
+        self.seen().working.remove(&(owner, epoch));
     }
 
     /// What the outside world knows.

@@ -117,3 +117,10 @@ async fn a_call_takes_no_longer_because_others_of_its_batch_have_more_time() {
         assert_eq!(took, WITHIN, "{answers} answers, leads {leads}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_call_without_any_time_is_not_made() {
+    let batched = Batched::new(Arc::new(MemoryStore::default()), Duration::ZERO);
+    let got = batched.get(&RecordKey::from_stored("k"), Duration::ZERO).await;
+    assert!(matches!(got, Err(StoreError::Unknown(_))), "{got:?}");
+}

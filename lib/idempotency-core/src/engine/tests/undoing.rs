@@ -1,0 +1,98 @@
+//! What is left of an operation that failed, and of one that came too late.
+
+use crate::{StepError, TableWrite, Undo, Undone};
+
+use super::*;
+
+const POLICY: Policy = Policy::new(Window::http()).undo(true);
+
+type Error = Box<dyn std::error::Error + Send + Sync>;
+
+async fn later(_: Undo) -> Result<Undone, Error> {
+    Ok(Undone::Later)
+}
+
+async fn never(_: Undo) -> Result<Undone, Error> {
+    Err("it cannot be undone".into())
+}
+
+async fn charged(world: &World) -> Claim {
+    let Claimed::Fresh(claim) = world.engine.claim(&world.request(), &POLICY).await.unwrap() else { panic!() };
+    claim.attempt().step_with_undo("charge", async |_| Ok::<_, StepError>(7)).await.unwrap();
+    claim
+}
+
+async fn resumed(world: &World) -> Claim {
+    match world.engine.claim(&world.request(), &POLICY).await.unwrap() {
+        Claimed::Compensating(claim) => claim,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Bytes that do not fit into a record however they are packed.
+fn large() -> Bytes {
+    let mut bits = 1_u64;
+    let next = |_| {
+        bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (bits >> 56) as u8
+    };
+    (0..3 * StoredResult::MAX_INLINE).map(next).collect()
+}
+
+#[tokio::test]
+async fn a_large_failure_is_replayed_whoever_finished_undoing() {
+    let world = World::new();
+    let compensated = world.engine.compensate(charged(&world).await, Outcome::new(large()), later).await;
+    assert_eq!(compensated, Compensated::Later);
+    let done = async |_: Undo| Ok(Undone::Done);
+    let compensated = world.engine.resume_compensation(resumed(&world).await, done).await;
+    let Compensated::Failed { completion: Completion::Stored, failure: Some(failure) } = compensated else {
+        panic!("{compensated:?}")
+    };
+    assert_eq!(failure.body(), Some(&large()[..]));
+    assert_eq!(world.replay().await.body(), Some(&large()[..]));
+}
+
+#[tokio::test]
+async fn rows_of_a_stuck_record_are_kept_as_long_as_it_is() {
+    let world = World::new();
+    let compensated = world.engine.compensate(charged(&world).await, Outcome::new("declined"), never).await;
+    assert_eq!(compensated, Compensated::Stuck);
+    let stuck = world.stored();
+    assert_eq!(stuck.status, Status::Stuck);
+    let rows = world.engine.store().inner.all_rows();
+    assert_eq!(rows.len(), 1);
+    assert!(rows.iter().all(|row| row.expires_at >= stuck.expires_at), "{rows:?} {stuck:?}");
+}
+
+#[tokio::test]
+async fn what_an_undo_stages_is_refused_and_not_forgotten() {
+    let world = World::new();
+    assert_eq!(
+        world.engine.compensate(charged(&world).await, Outcome::new("declined"), later).await,
+        Compensated::Later
+    );
+    let claim = resumed(&world).await;
+    let stages = async |undo: Undo| {
+        let write = TableWrite::put("t", std::collections::BTreeMap::from([("id", "a")]))?;
+        undo.attempt().stage(write).map_err(Error::from)?;
+        Ok(Undone::Done)
+    };
+    assert_eq!(world.engine.resume_compensation(claim, stages).await, Compensated::Stuck);
+}
+
+#[tokio::test]
+async fn an_attempt_that_has_claimed_nothing_commits_nothing_once_its_time_is_over() {
+    let world = World::new();
+    let policy = Policy::new(Window::http()).atomic(true);
+    for late in [false, true] {
+        let request = Request { key: IdempotencyKey::new(format!("k{late}")).unwrap(), ..world.request() };
+        let Claimed::Fresh(claim) = world.engine.claim(&request, &policy).await.unwrap() else { panic!() };
+        claim.attempt().stage(TableWrite::put("t", std::collections::BTreeMap::from([("id", "a")])).unwrap()).unwrap();
+        world.advance(if late { PAST_THE_LEASE } else { Duration::from_secs(9) });
+        let (expected, records) = if late { (Completion::Uncommitted, 1) } else { (Completion::Stored, 1) };
+        assert_eq!(world.engine.complete(claim, Outcome::new("done")).await, expected);
+        assert_eq!(world.engine.store().inner.records().len(), records);
+        assert_eq!(world.engine.store().inner.effects().len(), records);
+    }
+}
