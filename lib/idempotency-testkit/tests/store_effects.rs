@@ -429,9 +429,9 @@ impl Store for Faulty {
 async fn a_store_that_keeps_the_contract_passes_every_check() {
     let table = Table::default();
     let report = check_effects(Faulty::new(Fault::None, &table.0), &table, &Config::default()).await.unwrap();
-    assert_eq!(report.checks.len(), 8, "{report}");
+    assert_eq!(report.checks.len(), 9, "{report}");
     let report = check(MemoryStore::default(), &Config::default().cases(1)).await.unwrap();
-    assert_eq!(report.checks.len(), 13, "{report}");
+    assert_eq!(report.checks.len(), 12, "{report}");
 }
 
 /// The check that sees the fault.

@@ -19,7 +19,6 @@ use super::values::STATUSES;
 const INSERTS: &str = "a commit inserts a record that is absent, and shows one that is not";
 const REPLACES: &str = "a commit replaces exactly the version that it expects";
 const ALONE: &str = "effects commit without a record";
-const MANY: &str = "ninety-nine effects commit beside a record";
 const INSERT_RACE: &str = "one of many commits that insert a key wins";
 const REPLACE_RACE: &str = "one of many commits and replaces of a version wins";
 
@@ -31,7 +30,6 @@ pub(super) async fn run<S: Store>(store: &Arc<S>, config: &Config, report: &mut 
     named(INSERTS, inserts(&**store, within), report).await?;
     named(REPLACES, replaces(&**store, within), report).await?;
     named(ALONE, alone(&**store, within), report).await?;
-    named(MANY, many(&**store, within), report).await?;
     named(INSERT_RACE, insert_race(store, config), report).await?;
     named(REPLACE_RACE, replace_race(store, config), report).await
 }
@@ -100,14 +98,6 @@ async fn alone<S: Store>(store: &S, within: Duration) -> Result<(), FailedCall> 
     let effects = [event(&record, 0)?, event(&record, 1)?];
     expect("commit two events", store.commit(None, &effects, within).await, &Committed::Committed)?;
     expect("read the record", store.get(&record.key, within).await, &None)
-}
-
-async fn many<S: Store>(store: &S, within: Duration) -> Result<(), FailedCall> {
-    let record = record(&fresh_key(), 1);
-    let effects = (0..99).map(|ordinal| event(&record, ordinal)).collect::<Result<Vec<_>, _>>()?;
-    let write = Write::Insert(record.clone());
-    expect("commit 99 events", store.commit(Some(&write), &effects, within).await, &Committed::Committed)?;
-    expect("read the record", store.get(&record.key, within).await, &Some(record))
 }
 
 /// Commits; in the way of another transaction, again.

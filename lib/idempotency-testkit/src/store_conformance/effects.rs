@@ -17,6 +17,7 @@ use super::races::{at_the_same_time, fresh_key};
 use super::report::Report;
 
 const ALL: &str = "all effects are written with the record, and none of them twice";
+const MANY: &str = "ninety-nine effects commit beside a record";
 const FORMS: &str = "each form of a write does what it says";
 const RECORD_FIRST: &str = "a record that is refused is told whatever else is in the way, and nothing is written";
 const EFFECT: &str =
@@ -41,6 +42,7 @@ pub async fn check_effects<S: Store>(
     let mut report = Report::default();
     let checks = Checks { store: Arc::new(store), counters, config };
     named(ALL, checks.all(), &mut report).await?;
+    named(MANY, checks.many(), &mut report).await?;
     named(FORMS, checks.forms(), &mut report).await?;
     named(RECORD_FIRST, checks.record_first(), &mut report).await?;
     named(EFFECT, checks.effect(), &mut report).await?;
@@ -73,6 +75,15 @@ impl<S: Store, C: Counters> Checks<'_, S, C> {
         let write = Write::Replace { expected: first.version(), record: record(&first.key, 2) };
         self.commits(Some(&write), &effects, &Committed::Committed).await?;
         self.numbers(&ids, Some(2)).await
+    }
+
+    async fn many(&self) -> Result<(), FailedCall> {
+        let (record, ids) = (record(&fresh_key(), 1), [id(), id()]);
+        let mut effects = (0..97).map(|ordinal| event(&record, ordinal)).collect::<Result<Vec<_>, _>>()?;
+        effects.extend(self.raises(&ids)?);
+        self.commits(Some(&Write::Insert(record.clone())), &effects, &Committed::Committed).await?;
+        self.stored(&record, true).await?;
+        self.numbers(&ids, Some(1)).await
     }
 
     async fn forms(&self) -> Result<(), FailedCall> {
