@@ -37,8 +37,8 @@ async fn what_is_staged_commits_with_the_result_in_one_call() {
 
 #[tokio::test]
 async fn nothing_staged_is_written_unless_the_attempt_completes() {
-    type End<'a> = futures::future::BoxFuture<'a, Completion>;
-    let ends: [(&str, fn(&World, Claim) -> End<'_>); 3] = [
+    type End = for<'a> fn(&'a World, Claim) -> futures::future::BoxFuture<'a, Completion>;
+    let ends: [(&str, End); 3] = [
         ("failed", |world, claim| Box::pin(world.engine.fail(claim, Outcome::new("declined")))),
         ("released", |world, claim| Box::pin(world.engine.release(claim))),
         ("in_flight", |world, claim| Box::pin(world.engine.abandon(claim))),
