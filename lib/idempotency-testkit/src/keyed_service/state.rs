@@ -99,8 +99,8 @@ mod tests {
 
     #[test]
     fn what_is_turned_away_or_refused_is_not_taken_and_what_fails_after_is() {
-        let mut state = State::default();
-        state.behaviour = Behaviour { turn_away: 1, refuse: 1, fail_after: 1, ignore_keys: false };
+        let behaviour = Behaviour { turn_away: 1, refuse: 1, fail_after: 1, ignore_keys: false };
+        let mut state = State { behaviour, ..State::default() };
         let statuses: Vec<_> = (0..4).map(|_| state.take("mails", "a", "k", json!(1)).0).collect();
         assert_eq!(statuses, [503, 422, 500, 200]);
         assert_eq!(state.ledger.len(), 1);

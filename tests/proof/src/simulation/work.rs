@@ -150,7 +150,7 @@ impl Ledger {
         }
         let later = STEPS.iter().skip_while(|step| **step != name).skip(1);
         let is_left = |step: &&str| generation.outputs.contains_key(*step) && !generation.undone.contains(*step);
-        if self.is_exclusive && later.clone().any(|step| is_left(&step.as_ref())) {
+        if self.is_exclusive && later.clone().any(|step| is_left(&step)) {
             broken.push(format!("U5 {name} is undone too early"));
         }
         generation.undone.insert(name.to_owned());
