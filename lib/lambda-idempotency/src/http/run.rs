@@ -53,7 +53,7 @@ use crate::{
 ///
 /// # Errors
 ///
-/// The handler's error, if it is classified as [`Failure::Abandoned`]. Everything else is a response.
+/// The handler's error, if it is classified as [`Failure::Abandoned`](super::Failure::Abandoned). Everything else is a response.
 pub async fn run<S, A, T, F, R, E>(
     idempotency: &Idempotency<S>,
     operation: &HttpOperation,
