@@ -5,6 +5,10 @@
 //! network that delivers, drops, loses the reply, or delivers late, and a client that may send each write a second time.
 //! Around them stands a platform that kills at the deadline, or does not (a zombie), and a table that may delete a record at
 //! any time after its expiry.
+//!
+//! What the operation does is a [`Work`]: one effect outside, an effect that commits with the record (after a claim, or without any),
+//! or steps whose outputs stand in rows and which are undone when the operation fails for good. Rows travel over the same network.
+//! What is known to a handler is what counts: a row whose reply nobody has had may come late, as long after the fact as it likes.
 
 mod action;
 mod attempt;

@@ -5,6 +5,10 @@
 //! expiry), what their handlers do, which of them crash, freeze or outlive their deadline, how far clocks are off, and what
 //! happens to each call of the store: one in five is lost before or after it was applied, comes late, or is refused.
 //!
+//! In a quarter of the seeds the operation has two steps with undos, a memo, a marker and a staged transfer; in another quarter it
+//! claims nothing and its whole effect is a staged transfer. The transfers of a run take from one account, in which there is not
+//! enough for all, so that some are refused.
+//!
 //! In half of the seeds the requests are records of one to four batches: a few keys, some of them several times, on sandboxes that
 //! send their calls together and let ends linger ([`Batched`](idempotency_core::Batched)); there whole batches are late too, and
 //! members of a batch get no answer. One attempt in three looks before it claims. No call may take longer than it is given.

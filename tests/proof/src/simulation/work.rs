@@ -107,7 +107,7 @@ impl Ledger {
         is_wrong.then(|| "U1 a handler begins after its failure".to_owned())
     }
 
-    /// A step or memo is called. `is_step` says whether its calls are counted.
+    /// A step or memo is called.
     pub(super) fn call(&self, execution: ExecutionId, name: &str) -> Vec<String> {
         let mut broken = Vec::new();
         let mut seen = self.seen();
@@ -148,9 +148,9 @@ impl Ledger {
         if !generation.is_compensated {
             broken.push(format!("U3 {name} is undone before the failure is stored"));
         }
-        let later = STEPS.iter().skip_while(|step| **step != name).skip(1);
+        let mut later = STEPS.iter().skip_while(|step| **step != name).skip(1);
         let is_left = |step: &&str| generation.outputs.contains_key(*step) && !generation.undone.contains(*step);
-        if self.is_exclusive && later.clone().any(|step| is_left(&step)) {
+        if self.is_exclusive && later.any(is_left) {
             broken.push(format!("U5 {name} is undone too early"));
         }
         generation.undone.insert(name.to_owned());

@@ -119,8 +119,14 @@ async fn a_call_takes_no_longer_because_others_of_its_batch_have_more_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_without_any_time_is_not_made() {
-    let batched = Batched::new(Arc::new(MemoryStore::default()), Duration::ZERO);
-    let got = batched.get(&RecordKey::from_stored("k"), Duration::ZERO).await;
-    assert!(matches!(got, Err(StoreError::Unknown(_))), "{got:?}");
+async fn a_call_without_any_time_does_not_wait_for_the_others_of_a_batch() {
+    let batched = Batched::new(Arc::new(Hangs { answers: 0 }), Duration::ZERO);
+    let (without, with) = (RecordKey::from_stored("a"), RecordKey::from_stored("b"));
+    let begun = Instant::now();
+    let first = async {
+        assert!(batched.get(&without, Duration::ZERO).await.is_err());
+        begun.elapsed()
+    };
+    let second = batched.get(&with, Duration::from_secs(1));
+    assert_eq!(tokio::join!(first, second).0, Duration::ZERO);
 }
