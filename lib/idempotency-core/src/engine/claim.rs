@@ -196,21 +196,14 @@ impl<S: Store> Engine<S> {
                     Ok(Inserted::Exists(old)) => Some(old),
                     Err(error) => return Err(self.give_up(request, record, error).await),
                 },
-                (Decision::Compensate { from, record }, _) => {
-                    let record = self.with_parts(from, record, within).await?;
-                    match self.store.replace(from, &record, within).await {
-                        Ok(Replaced::Replaced) => return Ok(self.fresh(request, record, policy)),
-                        Ok(Replaced::Differs(old)) => old,
-                        Err(error) => return Err(self.give_up(request, record, error).await),
-                    }
-                }
                 (
                     Decision::TakeOver { from, record }
                     | Decision::Resume { from, record }
-                    | Decision::Expired { from, record },
+                    | Decision::Expired { from, record }
+                    | Decision::Compensate { from, record },
                     _,
                 ) => {
-                    let record = self.inherit(from.owner, record, within).await?;
+                    let record = self.with_parts(from, record, within).await?;
                     match self.store.replace(from, &record, within).await {
                         Ok(Replaced::Replaced) => return Ok(self.fresh(request, record, policy)),
                         Ok(Replaced::Differs(old)) => old,

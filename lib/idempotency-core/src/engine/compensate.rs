@@ -60,7 +60,6 @@ impl<S: Store> Engine<S> {
             let completion = self.fail(claim, outcome).await;
             return Compensated::Failed { completion, failure: None };
         }
-        claim.attempt().effects.staged().take();
         let within = self.pauses_until_completion(claim.attempt().deadline).left() / 2;
         let result = self.prepare(claim.record(), &outcome, within).await;
         let compensating = Record { status: Status::Compensating, result, ..claim.record().clone() };
@@ -163,7 +162,7 @@ impl<S: Store> Engine<S> {
         Undoing::Done
     }
 
-    /// The record that takes the place of `from`, with the failure that stands there. A large one's parts stand under their owner, so
+    /// The record that takes the place of `from`, with the failure that stands there, if one does. A large one's parts stand under their owner, so
     /// they are written again for the next one.
     pub(super) async fn with_parts(
         &self,

@@ -98,27 +98,6 @@ impl<S: Store> Engine<S> {
         Ok(StoredResult::Parts(pointer))
     }
 
-    /// The record with its result where it says: the failure of an operation that is being undone passes from owner to owner, and
-    /// parts stand under their owner.
-    pub(super) async fn inherit(
-        &self,
-        from: OwnerToken,
-        mut record: Record,
-        within: Duration,
-    ) -> Result<Record, ClaimError> {
-        let Some(result @ StoredResult::Parts(_)) = &record.result else { return Ok(record) };
-        record.result = match self.decoded(&record.key, from, result, within).await {
-            Ok(value) => Some(self.stored(&record.key, record.owner, record.expires_at, &value, within).await?),
-            // What cannot be read must not keep the rest from being undone.
-            Err(ClaimError::Result(error)) => {
-                tracing::warn!(record = %record.key, error = &error as &dyn std::error::Error, "the failure's parts are lost, replays will lack the body");
-                None
-            }
-            Err(error) => return Err(error),
-        };
-        Ok(record)
-    }
-
     /// Reads a stored result. Writes nothing.
     pub(super) async fn replay(&self, record: Record, within: Duration) -> Result<Replay, ClaimError> {
         let failed = record.status != Status::Completed;
