@@ -45,7 +45,19 @@ impl<S: Store> Desk for Engine<S> {
     }
 
     fn claim_marker(&self, marker: Marker) -> BoxFuture<'_, Result<Claimed, ClaimError>> {
-        async move { self.claim(&marker.request, &marker.policy).await }.boxed()
+        async move {
+            // As a row is kept: an attempt that has come so far is not lost because one call has no answer. One that was stored all the
+            // same has been released, or is found by the next.
+            let mut pauses = self.pauses_until_completion(marker.request.deadline);
+            loop {
+                match self.claim(&marker.request, &marker.policy).await {
+                    Err(ClaimError::Store(error))
+                        if error.is_transient() && pauses.pause(self.tokens.as_ref()).await => {}
+                    claimed => return claimed,
+                }
+            }
+        }
+        .boxed()
     }
 
     fn complete_marker(&self, claim: Claim) -> BoxFuture<'_, Completion> {

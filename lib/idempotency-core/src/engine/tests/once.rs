@@ -37,6 +37,19 @@ async fn two_requests_make_one_call_and_another_id_another() {
     assert_eq!(mails.lock().unwrap().len(), 2);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_marker_whose_claim_has_no_answer_is_claimed_again_and_the_call_is_made_once() {
+    for lost in [Fault::DropBefore, Fault::DropAfter] {
+        let (world, mails) = (World::new(), Mutex::default());
+        let claim = claim(&world, "1", "t", HTTP).await;
+        world.calls();
+        world.script([lost]);
+        assert!(tell(claim.attempt(), "claim-7", &mails).await.unwrap());
+        assert_eq!(world.calls()[..3], ["insert", "replace", "insert"], "claimed, left, claimed again");
+        assert_eq!(mails.lock().unwrap().len(), 1);
+    }
+}
+
 #[tokio::test]
 async fn each_scope_has_its_own_marker_and_its_own_key_for_the_call() {
     let (world, mails) = (World::new(), Mutex::default());
@@ -110,10 +123,10 @@ async fn a_call_that_was_made_counts_whatever_becomes_of_the_marker() {
         world.script(faults);
         assert!(tell(claim.attempt(), "claim-7", &mails).await.unwrap());
     }
-    // A marker that could not be claimed: the call was not made.
+    // A marker that could not be claimed in all the time there is: the call was not made.
     let (world, mails) = (World::new(), Mutex::default());
     let claim = claim(&world, "1", "t", HTTP).await;
-    world.script([Fault::DropBefore, Fault::DropBefore]);
+    world.script(vec![Fault::DropBefore; 100_000]);
     assert!(matches!(tell(claim.attempt(), "claim-7", &mails).await, Err(StepError::Store(_))));
     assert_eq!(*mails.lock().unwrap(), [""; 0]);
 }
