@@ -5,7 +5,7 @@ use std::future::Future;
 use idempotency_core::{Applied, Claim, Compensated, Completion, Store, Undo, Undone};
 
 use super::{BoxError, Done, Error, Failure, FunctionOperation, error::SOON, run::instead, stored, types::Types};
-use crate::{Idempotency, Mode};
+use crate::{Idempotency, Mode, outcome::AtomicEnd};
 
 /// Ends the claim by what the function returned.
 pub(super) async fn finish<S, G, R, E>(
@@ -21,9 +21,10 @@ where
     G: Future<Output = Result<Undone, BoxError>>,
 {
     let engine = idempotency.engine();
+    let end = AtomicEnd::of(&claim, &operation.policy, idempotency.mode());
     let value = match returned {
         Ok(value) => value,
-        Err(error) => return fail(idempotency, operation, claim, types, undo, error).await,
+        Err(error) => return fail(idempotency, operation, claim, &end, types, undo, error).await,
     };
     // Shadow mode holds nothing back, what is staged neither: it is written whatever becomes of the claim.
     let applied = match idempotency.mode() {
@@ -35,20 +36,21 @@ where
         Applied::Refused(refused) => (claim, refused),
         Applied::Stored => {
             let (value, outcome) = (types.store)(value);
-            match engine.complete(claim, outcome).await {
+            match end.log("fresh", engine.complete(claim, outcome).await) {
                 Completion::Refused(refusal) => (refusal.claim, refusal.refused),
                 completion => return ended(idempotency.mode(), completion, types, Ok(Done::now(value))),
             }
         }
     };
     match (types.refused)(refused.clone()) {
-        Some(error) => fail(idempotency, operation, claim, types, undo, error).await,
+        Some(error) => fail(idempotency, operation, claim, &end, types, undo, error).await,
         None => {
             // What was staged is not written; what the function did besides, nobody knows.
             let completion = match operation.policy.may_repeat() {
                 true => engine.release(claim).await,
                 false => engine.abandon(claim).await,
             };
+            let completion = end.log("retryable", completion);
             another(idempotency.mode(), completion, types).unwrap_or(Err(Error::Refused(refused)))
         }
     }
@@ -59,6 +61,7 @@ async fn fail<S, G, R, E>(
     idempotency: &Idempotency<S>,
     operation: &FunctionOperation,
     claim: Claim,
+    end: &AtomicEnd,
     types: Types<R, E>,
     undo: impl Fn(Undo) -> G,
     error: E,
@@ -70,7 +73,7 @@ where
     let (engine, mode) = (idempotency.engine(), idempotency.mode());
     match (types.classify)(&error) {
         Failure::Retryable { retry_after } => {
-            let completion = engine.release(claim).await;
+            let completion = end.log("retryable", engine.release(claim).await);
             another(mode, completion, types).unwrap_or(Err(Error::Retryable { error, retry_after }))
         }
         Failure::Permanent(failed) => {
@@ -79,12 +82,12 @@ where
                 let outcome = engine.compensate(claim, outcome, undo).await;
                 return compensated(mode, outcome, types, Some(Error::Failed(failed)));
             }
-            ended(mode, engine.fail(claim, outcome).await, types, Err(Error::Failed(failed)))
+            ended(mode, end.log("failed", engine.fail(claim, outcome).await), types, Err(Error::Failed(failed)))
         }
         Failure::Abandoned => {
             // The claim is dropped: its lease says when the key may be used again.
             tracing::warn!(record = %claim.record().key, "attempt abandoned");
-            let completion = engine.abandon(claim).await;
+            let completion = end.log("abandoned", engine.abandon(claim).await);
             another(mode, completion, types).unwrap_or(Err(Error::Abandoned(error)))
         }
     }

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     Idempotency, Mode, Probed,
-    outcome::{attempt, name},
+    outcome::{attempt, log_claimed, name},
     probed::{nobody_can_say as no_probe, said},
     undo::no_undo,
 };
@@ -145,7 +145,7 @@ where
         Mode::Enforce => request?,
     };
     let mut claimed = engine.claim(&request, &policy).await;
-    tracing::info!(operation = %request.operation, outcome = name(&claimed), attempt = attempt(&claimed), "idempotency");
+    log_claimed(&request.operation, &claimed, &policy);
     if let Ok(Claimed::Abandoned(abandoned)) = claimed {
         claimed = match said(probe(abandoned.attempt().clone()).await) {
             Probed::Happened(value) => {

@@ -6,7 +6,7 @@ use idempotency_core::{Applied, Claim, Compensated, Completion, Store, Undo, Und
 use lambda_http::Error;
 
 use super::{Failure, HttpOperation, Reply, Types, answers, run::instead, stored::StoredResponse};
-use crate::{Idempotency, Mode};
+use crate::{Idempotency, Mode, outcome::AtomicEnd};
 
 /// Ends the claim by what the handler returned, and answers.
 pub(super) async fn finish<S, G, R, E>(
@@ -21,13 +21,14 @@ where
     S: Store,
     G: Future<Output = Result<Undone, Error>>,
 {
+    let end = AtomicEnd::of(&claim, &operation.policy, idempotency.mode());
     let value = match returned {
         Ok(value) => value,
-        Err(error) => return fail(idempotency, operation, claim, (types.classify)(error), undo).await,
+        Err(error) => return fail(idempotency, operation, claim, &end, (types.classify)(error), undo).await,
     };
     let response = types.convert(value).await;
     if !operation.retain.keeps(response.status()) {
-        return Ok(release(idempotency, claim).await.unwrap_or(response));
+        return Ok(release(idempotency, claim, &end, "not_retained").await.unwrap_or(response));
     }
     let engine = idempotency.engine();
     // Shadow mode holds nothing back, what is staged neither: it is written whatever becomes of the claim.
@@ -35,15 +36,17 @@ where
         match engine.apply(claim.attempt()).await {
             Applied::Stored => {}
             Applied::Refused(refused) => {
-                return fail(idempotency, operation, claim, types.refused(refused, &operation.policy), undo).await;
+                let failure = types.refused(refused, &operation.policy);
+                return fail(idempotency, operation, claim, &end, failure, undo).await;
             }
             Applied::Unknown => return Ok(answers::not_committed()),
         }
     }
     let response = StoredResponse::new(response.into_inner(), &operation.replayed_headers);
-    match engine.complete(claim, response.outcome()).await {
+    match end.log("fresh", engine.complete(claim, response.outcome()).await) {
         Completion::Refused(refusal) => {
-            fail(idempotency, operation, refusal.claim, types.refused(refusal.refused, &operation.policy), undo).await
+            let failure = types.refused(refusal.refused, &operation.policy);
+            fail(idempotency, operation, refusal.claim, &end, failure, undo).await
         }
         completion => Ok(completed(idempotency.mode(), completion, response)),
     }
@@ -54,6 +57,7 @@ async fn fail<S, G>(
     idempotency: &Idempotency<S>,
     operation: &HttpOperation,
     claim: Claim,
+    end: &AtomicEnd,
     failure: Failure,
     undo: impl Fn(Undo) -> G,
 ) -> Result<Reply, Error>
@@ -64,7 +68,8 @@ where
     let (engine, mode) = (idempotency.engine(), idempotency.mode());
     match failure {
         Failure::Retryable { retry_after, source } => {
-            Ok(release(idempotency, claim).await.unwrap_or_else(|| answers::retryable(retry_after, &source)))
+            let other = release(idempotency, claim, end, "retryable").await;
+            Ok(other.unwrap_or_else(|| answers::retryable(retry_after, &source)))
         }
         Failure::Permanent(response) => {
             let response = StoredResponse::new(*response, &operation.replayed_headers);
@@ -72,12 +77,12 @@ where
                 let outcome = response.outcome();
                 return Ok(compensated(mode, engine.compensate(claim, outcome, undo).await, Some(response)));
             }
-            Ok(completed(mode, engine.fail(claim, response.outcome()).await, response))
+            Ok(completed(mode, end.log("failed", engine.fail(claim, response.outcome()).await), response))
         }
         Failure::Abandoned(error) => {
             // The claim is dropped: its lease says when the key may be used again.
             tracing::warn!(record = %claim.record().key, error = error.as_ref() as &dyn std::error::Error, "attempt abandoned");
-            match another(mode, engine.abandon(claim).await) {
+            match another(mode, end.log("abandoned", engine.abandon(claim).await)) {
                 Some(reply) => Ok(reply),
                 None => Err(error),
             }
@@ -85,9 +90,14 @@ where
     }
 }
 
-/// Releases a claim. Gives the answer of another attempt, if it was quicker.
-pub(super) async fn release<S: Store>(idempotency: &Idempotency<S>, claim: Claim) -> Option<Reply> {
-    another(idempotency.mode(), idempotency.engine().release(claim).await)
+/// Releases a claim, whose attempt ended so. Gives the answer of another attempt, if it was quicker.
+pub(super) async fn release<S: Store>(
+    idempotency: &Idempotency<S>,
+    claim: Claim,
+    end: &AtomicEnd,
+    own: &'static str,
+) -> Option<Reply> {
+    another(idempotency.mode(), end.log(own, idempotency.engine().release(claim).await))
 }
 
 /// The answer of another attempt that was quicker than one without a result.

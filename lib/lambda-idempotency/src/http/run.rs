@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     Idempotency, Mode, lambda_deadline,
-    outcome::{attempt, name},
+    outcome::{AtomicEnd, attempt, log_claimed, name},
     probed::{nobody_can_say, said},
     undo::no_undo,
 };
@@ -194,7 +194,7 @@ where
         return unprotected(idempotency, types, &operation.policy, Some(attempt), undo, taken, handler).await;
     }
     let claimed = engine.claim(&claim_request, &operation.policy).await;
-    tracing::info!(operation = %claim_request.operation, outcome = name(&claimed), attempt = attempt(&claimed), "idempotency");
+    log_claimed(&claim_request.operation, &claimed, &operation.policy);
     let claimed = match (claimed, asked) {
         (Ok(Claimed::Abandoned(abandoned)), Some(asked)) => {
             let claimed = match said(probe(abandoned.attempt().clone(), asked).await) {
@@ -221,7 +221,10 @@ where
                     finish(idempotency, operation, claim, types, undo, returned).await
                 }
                 // An attempt was given, so nothing refuses it; if something ever does, nothing has run.
-                Err(rejection) => Ok(release(idempotency, claim).await.unwrap_or_else(|| (*rejection).into())),
+                Err(rejection) => {
+                    let end = AtomicEnd::of(&claim, &operation.policy, idempotency.mode());
+                    Ok(release(idempotency, claim, &end, "retryable").await.unwrap_or_else(|| (*rejection).into()))
+                }
             }
         }
         Ok(Claimed::Compensating(claim)) => {
