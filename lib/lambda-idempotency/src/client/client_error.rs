@@ -58,6 +58,16 @@ pub enum ClientError {
         /// The key.
         key: IdempotencyKey,
     },
+    /// 500 of type `compensation-stuck`: the request failed, something that it had done before could not be undone, and the callee stays
+    /// with that until its operator has resolved it.
+    #[error(
+        "the request failed, and something that it had done before could not be undone; have it resolved on the callee's side, and do not \
+         send it under another key before"
+    )]
+    CompensationStuck {
+        /// The key.
+        key: IdempotencyKey,
+    },
     /// A request that needs no key got no answer within the attempt's timeout, in any attempt.
     #[error("no answer came within the timeout of an attempt")]
     TimedOut,
@@ -103,6 +113,7 @@ impl ClientError {
             | Self::Mismatch { key }
             | Self::OutcomeUnknown { key }
             | Self::ResultUnreadable { key }
+            | Self::CompensationStuck { key }
             | Self::Failed { key, .. } => Some(key),
         }
     }

@@ -23,6 +23,8 @@ pub(super) enum Meaning {
     NotKnownYet,
     /// The request was carried out, and its answer cannot be read.
     ResultUnreadable,
+    /// The request failed, and something that it had done before could not be undone. The callee stays with that.
+    Stuck,
 }
 
 impl Meaning {
@@ -41,6 +43,7 @@ impl Meaning {
             (StatusCode::ACCEPTED, _) if is_in_flight(headers, body) => Self::InFlight,
             (StatusCode::UNPROCESSABLE_ENTITY, Some(ProblemType::Mismatch)) => Self::Mismatch,
             (_, Some(ProblemType::ResultUnreadable)) => Self::ResultUnreadable,
+            (_, Some(ProblemType::CompensationStuck)) => Self::Stuck,
             // Where the callee can ask the outside world, it says when to come for what that says.
             (_, Some(ProblemType::OutcomeUnknown)) if headers.contains_key(RETRY_AFTER) => Self::NotKnownYet,
             (_, Some(ProblemType::OutcomeUnknown)) => Self::OutcomeUnknown,
@@ -135,8 +138,12 @@ mod tests {
         assert_eq!(of_problem(ProblemType::OutcomeUnknown, false), Meaning::OutcomeUnknown);
         assert_eq!(of_problem(ProblemType::OutcomeUnknown, true), Meaning::NotKnownYet);
         assert_eq!(of_problem(ProblemType::ResultUnreadable, false), Meaning::ResultUnreadable);
-        assert_eq!(of_problem(ProblemType::StoreUnavailable, true), Meaning::Transient);
-        assert_eq!(of_problem(ProblemType::Retryable, true), Meaning::Transient);
+        assert_eq!(of_problem(ProblemType::CompensationStuck, false), Meaning::Stuck);
+        for kind in
+            [ProblemType::StoreUnavailable, ProblemType::Retryable, ProblemType::NotCommitted, ProblemType::Undoing]
+        {
+            assert_eq!(of_problem(kind, true), Meaning::Transient);
+        }
         for kind in [ProblemType::KeyMissing, ProblemType::KeyInvalid, ProblemType::ScopeMissing] {
             assert_eq!(of_problem(kind, false), Meaning::Definite);
         }

@@ -51,7 +51,8 @@
 //! | 422 of type `mismatch` | [`ClientError::Mismatch`]: a mistake, never repeated |
 //! | 500 of type `outcome-unknown` | [`ClientError::OutcomeUnknown`], never repeated; with `Retry-After` it is asked again |
 //! | 500 of type `result-unreadable` | [`ClientError::ResultUnreadable`], never repeated |
-//! | 408, 425, 429, any other 5xx | transient: repeated |
+//! | 500 of type `compensation-stuck` | [`ClientError::CompensationStuck`], never repeated |
+//! | 408, 425, 429, any other 5xx, such as 503 of type `not-committed` or `undoing` | transient: repeated |
 //! | none, half of one, none in time | nobody knows: repeated |
 //!
 //! A repetition waits as long as `Retry-After` says (seconds or a date), and a random part of an exponential backoff on top (full jitter).

@@ -10,8 +10,13 @@ use crate::http::ProblemType;
 const URN: &str = "urn:problem-type:idempotency:";
 
 /// The types that mean something else to a caller than their status does.
-const KNOWN: [ProblemType; 4] =
-    [ProblemType::Conflict, ProblemType::Mismatch, ProblemType::OutcomeUnknown, ProblemType::ResultUnreadable];
+const KNOWN: [ProblemType; 5] = [
+    ProblemType::Conflict,
+    ProblemType::Mismatch,
+    ProblemType::OutcomeUnknown,
+    ProblemType::ResultUnreadable,
+    ProblemType::CompensationStuck,
+];
 
 #[derive(Deserialize)]
 struct Members {

@@ -73,6 +73,7 @@ impl Step {
             Meaning::Mismatch => return Self::error(ClientError::Mismatch { key: key() }),
             Meaning::OutcomeUnknown => return Self::error(ClientError::OutcomeUnknown { key: key() }),
             Meaning::ResultUnreadable => return Self::error(ClientError::ResultUnreadable { key: key() }),
+            Meaning::Stuck => return Self::error(ClientError::CompensationStuck { key: key() }),
             Meaning::InFlight => LastAnswer::InFlight(response.status()),
             Meaning::NotKnownYet => LastAnswer::OutcomeNotKnownYet,
             Meaning::Transient => LastAnswer::Transient(response.status()),

@@ -81,18 +81,29 @@ async fn a_mismatch_is_a_mistake_and_never_repeated() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unknown_outcome_is_an_error_and_never_repeated() {
-    for kind in [ProblemType::OutcomeUnknown, ProblemType::ResultUnreadable] {
+async fn what_stays_until_an_operator_acts_is_an_error_and_never_repeated() {
+    for kind in [ProblemType::OutcomeUnknown, ProblemType::ResultUnreadable, ProblemType::CompensationStuck] {
         let callee = Callee::new([Reply::problem(kind, None), Reply::status(201)]);
         failure(post(&callee.client(RetryPolicy::new())).await, |error| {
             let right = match kind {
                 ProblemType::OutcomeUnknown => matches!(error, ClientError::OutcomeUnknown { .. }),
+                ProblemType::CompensationStuck => matches!(error, ClientError::CompensationStuck { .. }),
                 _ => matches!(error, ClientError::ResultUnreadable { .. }),
             };
             assert!(right, "{error:?}");
             assert_eq!(error.key().unwrap().as_str(), callee.one_key());
         });
         assert_eq!(callee.count(), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_committed_or_not_undone_yet_is_gone_on_with() {
+    for kind in [ProblemType::NotCommitted, ProblemType::Undoing] {
+        let callee = Callee::new([Reply::problem(kind, Some(SECOND)), Reply::status(402).body("refused").replayed()]);
+        let answered = answer(post(&callee.client(RetryPolicy::new())).await).await;
+        assert_eq!(answered, (402, "refused".to_owned(), 2));
+        callee.one_key();
     }
 }
 
