@@ -9,9 +9,11 @@ use idempotency_testkit::{
     lambda::Logs,
     payment_provider::Behaviour,
 };
-use serde_json::Value;
+use reqwest::Method;
+use serde_json::{Value, json};
 
 use crate::{
+    effects_world::TENANT,
     policy::assert_allowed,
     world::{PATIENCE, World},
 };
@@ -65,6 +67,16 @@ async fn an_order_is_placed_once_and_its_event_reaches_the_bus_with_its_id() {
 }
 
 #[tokio::test]
+async fn an_item_that_no_order_can_name_is_not_stocked() {
+    let world = World::start().await;
+    let headers = [("x-tenant-id", TENANT), ("content-type", "application/json")];
+    let refused = world.send(Method::PUT, "/stock/sku.1", &headers, br#"{"available":5}"#.to_vec()).await;
+    assert_eq!((refused.status, refused.problem().as_str()), (400, "request-invalid"), "{refused:?}");
+    assert_eq!(world.items("stock").await.len(), 0);
+    world.stop().await;
+}
+
+#[tokio::test]
 async fn what_is_not_in_stock_is_refused_before_anything_is_charged() {
     let world = World::start().await;
     world.fill_stock(SKU, 1).await;
@@ -73,6 +85,43 @@ async fn what_is_not_in_stock_is_refused_before_anything_is_charged() {
     assert_eq!(world.books().await, (0, 0, 1));
     refused.assert_replayed_by(&world.order("o-1", SKU).await);
     world.stop().await;
+}
+
+#[tokio::test]
+async fn an_order_that_nobody_can_send_is_refused_before_its_key_is_claimed() {
+    let world = World::with_stock().await;
+    let order = json!({
+        "sku": SKU, "quantity": 2, "amount": 4200, "currency": "EUR", "customer": "cus_42", "address": "1 Tea Street",
+    });
+    let too_long = "a".repeat(257);
+    for (member, value) in [
+        ("quantity", json!(0)),
+        ("quantity", json!(10_001)),
+        ("address", json!("")),
+        ("address", json!("1 Tea\nStreet")),
+        ("address", json!(too_long)),
+    ] {
+        let mut order = order.clone();
+        order[member] = value;
+        let refused = world.post("/orders", "o-1", &order).await;
+        assert_eq!((refused.status, refused.problem().as_str()), (400, "request-invalid"), "{order}");
+        assert!(refused.json()["detail"].as_str().unwrap().starts_with(member), "{refused:?}");
+    }
+    assert_eq!((world.records().await.len(), world.books().await), (0, (0, 0, 5)));
+    // So the key is still free for what was meant.
+    assert_eq!(world.post("/orders", "o-1", &order).await.status, 201);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn another_carrier_takes_the_place_of_the_stand_in_by_its_variable() {
+    let carrier = keyed_service::KeyedService::start().await.unwrap();
+    let world = World::with(idempotency_cli::StackOptions::default().env("CARRIER_URL", carrier.url())).await;
+    world.fill_stock(SKU, 5).await;
+    assert_eq!(world.order("o-1", SKU).await.status, 201);
+    assert_eq!((carrier.ledger().len(), world.stack.carrier().ledger().len()), (1, 0));
+    world.stop().await;
+    carrier.stop().await;
 }
 
 #[tokio::test]

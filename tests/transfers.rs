@@ -9,9 +9,11 @@ use futures::{StreamExt, stream};
 use idempotency_cli::StackOptions;
 use idempotency_core::Status;
 use idempotency_testkit::fault_proxy::{Fault, Rule};
+use reqwest::Method;
 use serde_json::json;
 
 use crate::{
+    effects_world::TENANT,
     policy::assert_allowed,
     world::{Answer, World},
 };
@@ -64,6 +66,24 @@ async fn the_same_key_with_another_amount_is_refused_and_moves_nothing() {
     let other = world.transfer("t-1", "a", "b", 301).await;
     assert_eq!((other.status, other.problem().as_str()), (422, "mismatch"));
     assert_eq!(world.balances().await, (700, 300));
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn an_account_that_no_transfer_can_name_or_no_answer_can_show_is_not_opened() {
+    let world = World::start().await;
+    let headers = [("x-tenant-id", TENANT), ("content-type", "application/json")];
+    let open = async |account: &str, balance: u64| {
+        let body = json!({ "balance": balance }).to_string().into_bytes();
+        world.send(Method::PUT, &format!("/accounts/{account}"), &headers, body).await
+    };
+    let too_long = "a".repeat(65);
+    for (account, balance) in [("a.b", 1), ("a%20b", 1), (too_long.as_str(), 1), ("a", u64::MAX)] {
+        let refused = open(account, balance).await;
+        assert_eq!((refused.status, refused.problem().as_str()), (400, "request-invalid"), "{account} {refused:?}");
+    }
+    assert_eq!(world.items("accounts").await.len(), 0);
+    assert_eq!(open("a_b-1", 999_999_999_999).await.status, 201);
     world.stop().await;
 }
 

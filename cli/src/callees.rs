@@ -8,6 +8,9 @@ use idempotency_testkit::{
 
 use crate::CliError;
 
+/// The environment variables by which a function finds them.
+pub(crate) const VARIABLES: [&str; 4] = ["PAYMENT_PROVIDER_URL", "CARRIER_URL", "SUMMARISER_URL", "NOTIFIER_URL"];
+
 /// The services. A function reaches them through their proxies.
 #[derive(Debug)]
 pub(crate) struct Callees {
@@ -42,11 +45,12 @@ impl Callees {
 
     /// Where a function finds them.
     pub(crate) fn environment(&self) -> [(&'static str, &str); 4] {
+        let [provider, carrier, summariser, notifier] = VARIABLES;
         [
-            ("PAYMENT_PROVIDER_URL", self.provider_proxy.endpoint_url()),
-            ("CARRIER_URL", self.carrier_proxy.endpoint_url()),
-            ("SUMMARISER_URL", self.summariser_proxy.endpoint_url()),
-            ("NOTIFIER_URL", self.notifier_proxy.endpoint_url()),
+            (provider, self.provider_proxy.endpoint_url()),
+            (carrier, self.carrier_proxy.endpoint_url()),
+            (summariser, self.summariser_proxy.endpoint_url()),
+            (notifier, self.notifier_proxy.endpoint_url()),
         ]
     }
 

@@ -27,7 +27,13 @@ enum Command {
     /// Run one function, what invokes it and what it talks to on loopback until Ctrl-C or SIGTERM.
     ///
     /// payments-api is behind an HTTP API, claims-intake gets what is sent to a queue, order-events what is put on an event bus,
-    /// outbox-relay what was staged in the table. What invokes a function of your own says --trigger. DynamoDB, queues, a bus and a payment provider are there for each.
+    /// outbox-relay what was staged in the table. What invokes a function of your own says --trigger.
+    ///
+    /// DynamoDB, queues, a bus and stand-ins for what functions call are there for each: a payment provider, a carrier, a summariser that
+    /// words each answer differently, and a notifier. A function finds them by PAYMENT_PROVIDER_URL, CARRIER_URL, SUMMARISER_URL and
+    /// NOTIFIER_URL; --env CARRIER_URL=http://127.0.0.1:4000 points it to another one. Beside payments-api and claims-intake the outbox's
+    /// relay runs, and sends the events that they stage to the bus here. A function of your own has none: run outbox-relay yourself, or
+    /// its tests with Stack::relay.
     Local(Local),
     /// Invoke one function with a raw event and print its response.
     Invoke(Invoke),
@@ -375,6 +381,18 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_help_of_local_says_what_stands_in_for_services_and_how_to_point_to_others() {
+        let mut command = Cli::command();
+        let help = command.find_subcommand_mut("local").unwrap().render_long_help().to_string();
+        for variable in crate::callees::VARIABLES {
+            assert!(help.contains(variable), "{variable} is not in {help}");
+        }
+        for word in ["carrier", "notifier", "summariser", "relay", "--env CARRIER_URL="] {
+            assert!(help.contains(word), "{word} is not in {help}");
+        }
     }
 
     #[test]

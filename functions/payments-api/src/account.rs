@@ -25,8 +25,29 @@ pub(crate) struct Transfer {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewAccount {
-    /// In the currency's minor unit.
-    pub(crate) balance: u64,
+    pub(crate) balance: Balance,
+}
+
+/// What an account is opened with, in the currency's minor unit: up to 999,999,999,999.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "u64")]
+pub(crate) struct Balance(u64);
+
+impl Balance {
+    pub(crate) const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl TryFrom<u64> for Balance {
+    type Error = &'static str;
+
+    fn try_from(balance: u64) -> Result<Self, Self::Error> {
+        match balance {
+            0..=999_999_999_999 => Ok(Self(balance)),
+            _ => Err("must be at most 999999999999, in the currency's minor unit"),
+        }
+    }
 }
 
 /// An account, as a caller sees it.

@@ -78,10 +78,10 @@ impl TryFrom<String> for Currency {
 impl TryFrom<String> for Name {
     type Error = &'static str;
 
-    fn try_from(customer: String) -> Result<Self, Self::Error> {
-        let plain = customer.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-        match plain && (1..=64).contains(&customer.len()) {
-            true => Ok(Self(customer)),
+    fn try_from(name: String) -> Result<Self, Self::Error> {
+        let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+        match plain && (1..=64).contains(&name.len()) {
+            true => Ok(Self(name)),
             false => Err("must be 1 to 64 letters, digits, '_' and '-'"),
         }
     }

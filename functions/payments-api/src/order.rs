@@ -14,6 +14,8 @@ use crate::{
     carrier::{Booked, Carrier},
     charge::{Amount, Currency, Name, NewCharge},
     config::tenant_scope,
+    named_by_path::named_by_path,
+    parcel::{Address, Quantity},
     provider::{Charged, Provider, ProviderError},
     response::json_response,
     stock::{Reservation, Stock, StockError},
@@ -29,11 +31,11 @@ const SHIP: &str = "book-shipment";
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewOrder {
     sku: Name,
-    quantity: u32,
+    quantity: Quantity,
     amount: Amount,
     currency: Currency,
     customer: Name,
-    address: String,
+    address: Address,
 }
 
 /// How much of an item there is.
@@ -76,7 +78,7 @@ pub(crate) async fn place_order(
     let NewOrder { sku, quantity, amount, currency, customer, address } = asked;
     attempt
         .step_with_undo(RESERVE, async |key| {
-            Ok::<_, OrderError>(shop.stock.reserve(tenant, sku.as_str(), quantity, &key).await?)
+            Ok::<_, OrderError>(shop.stock.reserve(tenant, sku.as_str(), quantity.get(), &key).await?)
         })
         .await?;
     let charge = NewCharge { amount, currency, customer };
@@ -87,7 +89,7 @@ pub(crate) async fn place_order(
         })
         .await?;
     let shipment: String = attempt
-        .step(SHIP, async |key| match shop.carrier.book(sku.as_str(), &address, &key, &attempt).await? {
+        .step(SHIP, async |key| match shop.carrier.book(sku.as_str(), address.as_str(), &key, &attempt).await? {
             Booked::Shipment { id } => Ok(id),
             Booked::Refused => Err(OrderError::NotServed),
         })
@@ -130,7 +132,11 @@ pub(crate) async fn fill_stock(shop: &Shop, request: &Request, sku: &str) -> Res
         Ok(Json(filled)) => filled,
         Err(rejection) => return Ok((*rejection).into()),
     };
-    shop.stock.set(tenant.as_tenant().unwrap_or_default(), sku, filled.available).await?;
+    let sku = match named_by_path(sku) {
+        Ok(sku) => sku,
+        Err(problem) => return Ok(problem.into_response().into()),
+    };
+    shop.stock.set(tenant.as_tenant().unwrap_or_default(), sku.as_str(), filled.available).await?;
     Ok(json_response(StatusCode::OK, &json!({ "sku": sku, "available": filled.available }))?.into())
 }
 
@@ -160,6 +166,8 @@ impl Classify for OrderError {
         let status = match self {
             Self::Declined(_) => StatusCode::PAYMENT_REQUIRED,
             Self::NotServed => StatusCode::UNPROCESSABLE_ENTITY,
+            // Not 409, which stands for "in progress": callers would ask again and again (docs/guide/client.md). Under this key the
+            // item is gone for good, whatever comes into stock later; a new key is a new order.
             Self::Stock(StockError::NotEnough(_)) => StatusCode::GONE,
             // The attempt's own steps stay, and the next one goes on behind them, under the same keys: it need not wait.
             Self::Stock(_) => return Failure::Retryable { retry_after: None, source: self.into() },

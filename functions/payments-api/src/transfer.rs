@@ -13,6 +13,7 @@ use crate::{
     account::{NewAccount, NewTransfer, Transfer},
     accounts::{Accounts, CREDIT, DEBIT},
     config::tenant_scope,
+    named_by_path::named_by_path,
     response::json_response,
 };
 
@@ -88,10 +89,14 @@ pub(crate) async fn open_account(accounts: &Accounts, request: &Request, id: &st
         Ok(asked) => asked,
         Err(rejection) => return Ok((*rejection).into()),
     };
+    let id = match named_by_path(id) {
+        Ok(id) => id,
+        Err(problem) => return Ok(problem.into_response().into()),
+    };
     let tenant = tenant.as_tenant().unwrap_or_default();
-    let is_new = accounts.open(tenant, id, asked.balance).await?;
+    let is_new = accounts.open(tenant, id.as_str(), asked.balance.get()).await?;
     let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
-    show(accounts, tenant, id, status).await
+    show(accounts, tenant, id.as_str(), status).await
 }
 
 /// `GET /accounts/{id}`.
