@@ -51,7 +51,11 @@ pub(crate) async fn relay(app: &App, event: LambdaEvent<Event>) -> Result<Dynamo
 
 /// Sends what this process has not sent before.
 async fn send(app: &App, entries: &[&OutboxEntry]) -> Vec<Result<(), SendError>> {
-    let new: Vec<_> = entries.iter().copied().filter(|entry| !app.known.has(&entry.id)).collect();
+    let (known, new): (Vec<_>, Vec<_>) = entries.iter().copied().partition(|entry| app.known.has(&entry.id));
+    for entry in known {
+        let (pk, sk, event_id) = (&entry.record_key, entry.sort_key(), &entry.id);
+        tracing::info!(%pk, sk, %event_id, "an entry of the outbox is skipped, because this process has sent it already");
+    }
     let mut results = app.routes.send(&new).await.into_iter();
     let mut result = || results.next().unwrap_or_else(|| Err(SendError::of_entry(None, None)));
     entries.iter().map(|entry| if app.known.has(&entry.id) { Ok(()) } else { result() }).collect()

@@ -45,9 +45,13 @@ async fn the_example_event_is_sent_and_what_has_no_place_to_go_to_is_reported() 
     let whole = Function::new(whole).unwrap();
     assert_eq!(whole.invoke(EVENT).await.unwrap(), r#"{"batchItemFailures":[]}"#);
     assert_eq!((receipts.messages().len(), events.messages().len()), (1, 1));
-    // The process knows what it has sent.
+    // The process knows what it has sent, and says which.
     whole.invoke(EVENT).await.unwrap();
     assert_eq!((receipts.messages().len(), events.messages().len()), (1, 1));
+    let skipped = || {
+        whole.logs().iter().filter(|line| line.text.contains("event_id") && line.text.contains("is skipped")).count()
+    };
+    eventually(PATIENCE, async || (skipped() == 2).then_some(())).await.unwrap();
     whole.shutdown().await;
 
     // Another process does not. The queue is of the second record, and the first goes to the bus before it.
