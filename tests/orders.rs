@@ -1,6 +1,7 @@
 //! Orders: three steps, what takes them back, and the event that tells of them.
 
-use idempotency_cli::RelayOptions;
+use aws_sdk_dynamodb::types::AttributeValue;
+use idempotency_cli::{RelayOptions, Stack};
 use idempotency_core::Status;
 use idempotency_testkit::{
     eventually,
@@ -189,6 +190,43 @@ async fn a_step_that_cannot_be_undone_at_all_is_stuck_and_seen() {
     let again = world.order("o-1", SKU).await;
     assert_eq!((again.status, again.body), (stuck.status, stuck.body));
     assert_eq!(world.record().await, record);
+    world.stop().await;
+}
+
+/// What `docs/guide/http.md` tells an operator to do about a stuck record.
+async fn resolve(world: &World, next: &str) {
+    let key = AttributeValue::S(world.record().await.key.as_str().to_owned());
+    let update = world.stack.dynamodb().update_item().table_name(Stack::TABLE).key("pk", key);
+    let update = update.key("sk", AttributeValue::S("claim".to_owned())).update_expression("SET #status = :next");
+    let update = update.condition_expression("#status = :stuck").expression_attribute_names("#status", "status");
+    let update = update.expression_attribute_values(":stuck", AttributeValue::S("stuck".to_owned()));
+    update.expression_attribute_values(":next", AttributeValue::S(next.to_owned())).send().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_stuck_order_that_an_operator_lets_go_on_is_undone_and_its_failure_is_the_answer() {
+    let world = World::with_stock().await;
+    world.refuse_shipments(1);
+    world.provider(Behaviour { refuse_refunds: 1, ..Behaviour::default() });
+    assert_eq!(world.order("o-1", SKU).await.problem(), "compensation-stuck");
+    resolve(&world, "compensating").await;
+    world.end_the_lease().await;
+    let failed = world.order("o-1", SKU).await;
+    assert_eq!((failed.status, world.books().await), (422, (1, 1, 5)), "{failed:?}");
+    assert_eq!(world.record().await.status, Status::Failed);
+    world.stop().await;
+}
+
+#[tokio::test]
+async fn a_stuck_order_that_an_operator_has_undone_by_hand_gives_its_failure() {
+    let world = World::with_stock().await;
+    world.refuse_shipments(1);
+    world.provider(Behaviour { refuse_refunds: 1, ..Behaviour::default() });
+    assert_eq!(world.order("o-1", SKU).await.problem(), "compensation-stuck");
+    resolve(&world, "failed").await;
+    let failed = world.order("o-1", SKU).await;
+    assert_eq!((failed.status, failed.is_replay()), (422, true), "{failed:?}");
+    assert_eq!(world.books().await, (1, 0, 3), "nothing ran");
     world.stop().await;
 }
 
