@@ -32,8 +32,8 @@ enum Command {
     /// DynamoDB, queues, a bus and stand-ins for what functions call are there for each: a payment provider, a carrier, a summariser that
     /// words each answer differently, and a notifier. A function finds them by PAYMENT_PROVIDER_URL, CARRIER_URL, SUMMARISER_URL and
     /// NOTIFIER_URL; --env CARRIER_URL=http://127.0.0.1:4000 points it to another one. Beside payments-api and claims-intake the outbox's
-    /// relay runs, and sends the events that they stage to the bus here. A function of your own has none: run outbox-relay yourself, or
-    /// its tests with Stack::relay.
+    /// relay runs, and sends the events that they stage to the bus here. For a function of your own run it as a second command: give this one
+    /// --dynamodb 127.0.0.1:8000, and the other --function outbox-relay --http 127.0.0.1:3001 --endpoint-url http://127.0.0.1:8000.
     Local(Local),
     /// Invoke one function with a raw event and print its response.
     Invoke(Invoke),
