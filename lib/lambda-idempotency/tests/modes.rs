@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests are tests")]
 
 use std::{
+    collections::HashMap,
     sync::atomic::{AtomicU32, Ordering},
     time::Duration,
 };
@@ -15,7 +16,7 @@ use idempotency_core::{
     RowInserted, Store, StoreError, Version, Write,
 };
 use lambda_http::{Body, Error, Request, http};
-use lambda_idempotency::{Attempt, Idempotency, Mode, Namespace, http::Json, http::Reply, idempotent};
+use lambda_idempotency::{Attempt, Idempotency, Mode, Namespace, TableWrite, http::Json, http::Reply, idempotent};
 
 /// How often the handler ran.
 #[derive(Default)]
@@ -137,6 +138,28 @@ async fn shadow_runs_everything_and_keeps_the_first_result() {
     let replay = create_order(&enforced, &runs, post(Some("k-1"), r#""a""#)).await.unwrap();
     assert_eq!(text(&replay), "run 1 a k-1");
     assert!(replay.headers().contains_key("idempotent-replayed"));
+}
+
+#[idempotent(operation = "book", version = 1, scope = none)]
+async fn book(runs: &Runs, attempt: Attempt) -> Result<String, Error> {
+    attempt.step("seat", async |_| Ok::<_, Error>(runs.0.fetch_add(1, Ordering::SeqCst))).await?;
+    attempt.memo("words", &"text", async || Ok::<_, Error>(1)).await?;
+    attempt.once("told", "trip-1", async |_| Ok::<_, Error>(())).await?;
+    attempt.stage(TableWrite::put("trips", [("id", "trip-1")].into_iter().collect::<HashMap<_, _>>())?)?;
+    Ok("booked".to_owned())
+}
+
+#[tokio::test]
+async fn shadow_stores_the_steps_of_the_first_request_only_and_off_those_of_none() {
+    for (mode, rows, records) in [(Mode::Shadow, 2, 2), (Mode::Off, 0, 0)] {
+        let (idempotency, runs) = (handle(MemoryStore::default(), mode), Runs::default());
+        for _ in 0..2 {
+            assert_eq!(book(&idempotency, &runs, post(Some("k-1"), "")).await.unwrap().status(), 200);
+        }
+        let store = idempotency.engine().store();
+        assert_eq!((store.all_rows().len(), store.records().len()), (rows, records), "{mode}: a marker is a record");
+        assert_eq!((runs.0.load(Ordering::SeqCst), store.effects().len()), (2, 2), "{mode}: everything is done twice");
+    }
 }
 
 #[tokio::test]
