@@ -15,7 +15,11 @@ use idempotency_core::{
     RowInserted, Store, StoreError, Version, Write,
 };
 use lambda_http::{Body, Error, Request, http};
-use lambda_idempotency::{Attempt, Idempotency, Mode, Namespace, http::Json, http::Reply, idempotent};
+use lambda_idempotency::{
+    Attempt, Idempotency, Mode, Namespace, StepError, Undo, Undone,
+    http::{Classify, Failure, Json, Reply},
+    idempotent,
+};
 
 /// How often the handler ran.
 #[derive(Default)]
@@ -165,4 +169,55 @@ fn a_mode_that_is_none_is_refused() {
     }
     let error = "disabled".parse::<Mode>().unwrap_err();
     assert!(error.to_string().contains("say enforce, shadow or off"), "{error}");
+}
+
+/// A seat that is reserved in vain, and given back at the second try.
+#[derive(Default)]
+struct Seat {
+    reserved: AtomicU32,
+    tries: AtomicU32,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum SoldOut {
+    #[error("sold out")]
+    SoldOut,
+    #[error(transparent)]
+    Step(#[from] StepError),
+}
+
+impl Classify for SoldOut {
+    fn classify(self) -> Failure {
+        match self {
+            Self::SoldOut => {
+                Failure::Permanent(Box::new(http::Response::builder().status(410).body(Body::Empty).unwrap()))
+            }
+            Self::Step(error) => Failure::Abandoned(error.into()),
+        }
+    }
+}
+
+#[idempotent(operation = "book", version = 1, scope = none, undo = |undo| give_back(undo, seat))]
+async fn book(seat: &Seat, attempt: Attempt) -> Result<String, SoldOut> {
+    let reserve = async |_| Ok::<_, SoldOut>(seat.reserved.fetch_add(1, Ordering::SeqCst));
+    attempt.step_with_undo("reserve", reserve).await?;
+    Err(SoldOut::SoldOut)
+}
+
+async fn give_back(_: Undo, seat: &Seat) -> Result<Undone, Error> {
+    match seat.tries.fetch_add(1, Ordering::SeqCst) {
+        0 => Ok(Undone::Later),
+        _ => Ok(Undone::Done),
+    }
+}
+
+#[tokio::test]
+async fn shadow_goes_on_with_undoing_before_anything_else_is_done_under_the_key() {
+    let (idempotency, seat) = (handle(MemoryStore::default(), Mode::Shadow), Seat::default());
+    let send = async || book(&idempotency, &seat, post(Some("k-1"), "")).await.unwrap().status().as_u16();
+    // The caller gets the handler's answer, although the seat is not given back yet.
+    assert_eq!((send().await, seat.tries.load(Ordering::SeqCst)), (410, 1));
+    assert_eq!((send().await, seat.tries.load(Ordering::SeqCst)), (410, 2));
+    assert_eq!(seat.reserved.load(Ordering::SeqCst), 1, "the handler did not run beside the undoing");
+    assert_eq!((send().await, seat.reserved.load(Ordering::SeqCst)), (410, 2));
 }
