@@ -197,13 +197,14 @@ async fn a_transfer_moves_money_once_wherever_its_attempt_is_killed() {
 
 #[tokio::test]
 async fn an_order_is_placed_once_wherever_its_attempt_is_killed() {
-    // Claim, reservation and its row, the charge's row, the shipment's row, and the order with its event.
-    assert_eq!(sweep(Route::Order).await, 2 * (6 + 1 + 1));
+    // Claim, that reserving is begun, reservation and its row, that charging is begun and its row, the shipment's row, and the order with
+    // its event.
+    assert_eq!(sweep(Route::Order).await, 2 * (8 + 1 + 1));
 }
 
 #[tokio::test]
 async fn an_order_that_is_refused_is_undone_once_wherever_its_attempt_is_killed() {
-    // Claim, reservation and its row, the charge's row; that it is undone, two rows that say what is, the stock, the failure. The
-    // provider charges and gives back, the carrier refuses.
-    assert_eq!(sweep(Route::RefusedOrder).await, 2 * (9 + 2 + 1));
+    // Claim, that reserving is begun, reservation and its row, that charging is begun and its row; that it is undone, two rows that say
+    // what is, the reservation read and given back, the failure. The provider charges and gives back, the carrier refuses.
+    assert_eq!(sweep(Route::RefusedOrder).await, 2 * (12 + 2 + 1));
 }

@@ -44,3 +44,26 @@ pub(crate) fn assert_may(requests: &[RecordedRequest], service: &str, resource: 
         }
     }
 }
+
+/// Asserts that each request about a table of the function's own, alone or in a transaction, is among these; and that the template's
+/// statement about that table, the only one of its name, allows them.
+pub(crate) fn assert_allowed_on(stack: &Stack, table: &str, resource: &str, actions: &[&str]) {
+    let mut asked: Vec<_> = stack.proxy().requests().iter().flat_map(|request| actions_on(request, table)).collect();
+    asked.sort();
+    asked.dedup();
+    assert_eq!(asked, actions);
+    let (statement, _) = TEMPLATE.split_once(&format!("Resource: !GetAtt {resource}.Arn")).unwrap();
+    let statement = statement.rsplit("- Effect: Allow").next().unwrap();
+    for action in asked {
+        assert!(statement.contains(&format!("dynamodb:{action}")), "{resource} allows no {action}: {statement}");
+    }
+}
+
+fn actions_on(request: &RecordedRequest, table: &str) -> Vec<String> {
+    if request.operation != "TransactWriteItems" {
+        return (request.body["TableName"] == *table).then(|| request.operation.clone()).into_iter().collect();
+    }
+    let actions = request.body["TransactItems"].as_array().unwrap().iter().flat_map(|item| item.as_object().unwrap());
+    let here = actions.filter(|(_, action)| action["TableName"] == *table);
+    here.map(|(kind, _)| TRANSACTED.iter().find(|(name, _)| name == kind).unwrap().1.to_owned()).collect()
+}

@@ -50,7 +50,7 @@ async fn find_charge(
     charges: &Charges,
 ) -> Result<Probed<Response<Body>>, Error> {
     let asked: NewCharge = serde_json::from_slice(request.body())?;
-    Ok(match provider.find(&attempt).await? {
+    Ok(match provider.find(attempt.key(), &attempt).await? {
         // Somebody else has used the key at the provider, which will refuse it for this charge.
         Found::Charge(charge) if charge.asked != asked => Probed::DidNotHappen,
         Found::Charge(charge) => Probed::Happened(keep(charge, &attempt, charges).await?),

@@ -16,9 +16,9 @@ use crate::{
     config::tenant_scope,
     named_by_path::named_by_path,
     parcel::{Address, Quantity},
-    provider::{Charged, Provider, ProviderError},
+    provider::{Charged, Found, Provider, ProviderError},
     response::json_response,
-    stock::{Reservation, Stock, StockError},
+    stock::{Stock, StockError},
 };
 
 /// The steps, by the names under which their outputs are stored.
@@ -108,18 +108,42 @@ pub(crate) async fn place_order(
 /// Takes back what a step of an order did that was refused in the end.
 async fn take_back(undo: Undo, provider: &Provider, shop: &Shop) -> Result<Undone, Error> {
     let undone = match undo.step() {
-        RESERVE => shop.stock.release(&undo.output::<Reservation>()?).await.map_err(Error::from),
-        CHARGE => {
-            let refunded = provider.refund(&undo.output::<String>()?, &undo.key(), undo.attempt()).await;
-            match refunded {
-                // It may have been given back or not; the next request asks again, under the same key.
-                Err(error) if error.may_pass() => return Ok(Undone::Later),
-                refunded => refunded.map_err(Error::from),
-            }
-        }
+        // By its key alone, whether it is known that something was set aside or not.
+        RESERVE => match shop.stock.release(&undo.step_key()).await {
+            Err(StockError::Busy | StockError::NoAnswer(_)) => return Ok(Undone::Later),
+            released => released.map_err(Error::from),
+        },
+        CHARGE => match refund(&undo, provider).await {
+            // It may have been given back or not; the next request asks again, under the same key.
+            Err(TakeBackError::Provider(error)) if error.may_pass() => return Ok(Undone::Later),
+            refunded => refunded.map_err(Error::from),
+        },
         other => Err(format!("the step {other:?} has nothing that takes it back").into()),
     };
     undone.map(|()| Undone::Done)
+}
+
+/// Gives a charge back.
+async fn refund(undo: &Undo, provider: &Provider) -> Result<(), TakeBackError> {
+    let transaction = match undo.output::<String>() {
+        // An attempt was lost while it charged: the provider knows.
+        Err(StepError::Unfinished { .. }) => match provider.find(&undo.step_key(), undo.attempt()).await? {
+            Found::Charge(charge) => charge.id,
+            Found::Nothing => return Ok(()),
+            Found::InProgress => return Err(ProviderError::InProgress.into()),
+        },
+        output => output?,
+    };
+    Ok(provider.refund(&transaction, &undo.key(), undo.attempt()).await?)
+}
+
+/// Why a charge was not given back.
+#[derive(Debug, thiserror::Error)]
+enum TakeBackError {
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
+    #[error(transparent)]
+    Step(#[from] StepError),
 }
 
 /// `PUT /stock/{sku}`: says how much of an item there is.

@@ -168,15 +168,15 @@ impl Provider {
         }
     }
 
-    /// Asks for the charge that was made under the attempt's key.
+    /// Asks for the charge that was made under a key.
     ///
     /// # Errors
     ///
     /// When the provider does not say.
-    pub(crate) async fn find(&self, attempt: &Attempt) -> Result<Found, ProviderError> {
+    pub(crate) async fn find(&self, key: &IdempotencyKey, attempt: &Attempt) -> Result<Found, ProviderError> {
         let mut url = self.charges.clone();
         if let Ok(mut path) = url.path_segments_mut() {
-            path.extend(["by-key", attempt.key().as_str()]);
+            path.extend(["by-key", key.as_str()]);
         }
         let response = send(self.http.get(url), attempt).await?;
         match response.status() {

@@ -59,7 +59,7 @@ impl Stock {
         key: &IdempotencyKey,
     ) -> Result<Reservation, StockError> {
         let stock = tenant_key(tenant, sku);
-        let reservation = Reservation { id: format!("reservation#{}", key.as_str()), sku: stock.clone(), quantity };
+        let reservation = Reservation { id: reservation_id(key), sku: stock.clone(), quantity };
         let row = Put::builder()
             .table_name(&self.table)
             .item("sku", AttributeValue::S(reservation.id.clone()))
@@ -77,14 +77,19 @@ impl Stock {
         }
     }
 
-    /// Gives back what was set aside, once.
-    pub(crate) async fn release(&self, reservation: &Reservation) -> Result<(), StockError> {
-        let row = Delete::builder()
-            .table_name(&self.table)
-            .key("sku", AttributeValue::S(reservation.id.clone()))
-            .condition_expression("attribute_exists(sku)");
-        let give = self.change(&reservation.sku).update_expression("SET available = available + :quantity");
-        let give = give.expression_attribute_values(":quantity", number(reservation.quantity));
+    /// Gives back what was set aside under a key, once. Nothing may have been.
+    pub(crate) async fn release(&self, key: &IdempotencyKey) -> Result<(), StockError> {
+        let id = AttributeValue::S(reservation_id(key));
+        let read = self.client.get_item().table_name(&self.table).key("sku", id.clone()).consistent_read(true);
+        let found = read.send().await.map_err(|error| StockError::NoAnswer(error.into()))?;
+        let Some(mut row) = found.item else { return Ok(()) };
+        let (Some(AttributeValue::S(of)), Some(quantity)) = (row.remove("of"), row.remove("quantity")) else {
+            return Err(StockError::NoAnswer("a reservation without item or quantity".into()));
+        };
+        let row =
+            Delete::builder().table_name(&self.table).key("sku", id).condition_expression("attribute_exists(sku)");
+        let give = self.change(&of).update_expression("SET available = available + :quantity");
+        let give = give.expression_attribute_values(":quantity", quantity);
         self.transact(row.build().map(|delete| TransactWriteItem::builder().delete(delete).build()), give).await?;
         Ok(())
     }
@@ -136,6 +141,11 @@ fn refused(error: &Refusal) -> [bool; 2] {
 
 fn is_cancelled(error: &Refusal) -> bool {
     matches!(error.as_service_error(), Some(TransactWriteItemsError::TransactionCanceledException(_)))
+}
+
+/// Where a reservation stands.
+fn reservation_id(key: &IdempotencyKey) -> String {
+    format!("reservation#{}", key.as_str())
 }
 
 fn number(value: u32) -> AttributeValue {

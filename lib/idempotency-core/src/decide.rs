@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::{
-    AttemptNumber, Epoch, EpochMillis, ExecutionId, Fingerprint, OnAbandoned, OwnerToken, Policy, Record, RecordKey,
-    Status, Version, Window,
+    AttemptNumber, Epoch, EpochMillis, EpochSeconds, ExecutionId, Fingerprint, OnAbandoned, OwnerToken, Policy, Record,
+    RecordKey, Status, Version, Window,
 };
 
 /// One claim call: identity and deadline of the attempt that wants to run.
@@ -132,8 +132,10 @@ pub fn decide(existing: Option<&Record>, request: &ClaimRequest, now: EpochMilli
         }
         // Undoing was begun and has its own keys, so it goes on whatever is chosen for effects that were lost.
         Status::Compensating => {
-            let record =
-                Record { status: Status::Compensating, result: old.result.clone(), ..next(request, old, now, policy) };
+            let mut record = next(request, old, now, policy);
+            (record.status, record.result) = (Status::Compensating, old.result.clone());
+            // What is not undone yet must not be forgotten with the window.
+            record.expires_at = record.expires_at.max(old.expires_at);
             Decision::Compensate { from: old.version(), record }
         }
         Status::InFlight => match policy.abandoned() {
@@ -144,6 +146,24 @@ pub fn decide(existing: Option<&Record>, request: &ClaimRequest, now: EpochMilli
     }
 }
 
+impl Decision {
+    /// The record to be written before (or, atomic, with) a run of the operation; the decision itself where it does not run.
+    pub(crate) fn into_run(self) -> Result<Record, Self> {
+        match self {
+            Self::Insert(record)
+            | Self::TakeOver { record, .. }
+            | Self::Resume { record, .. }
+            | Self::Expired { record, .. } => Ok(record),
+            other => Err(other),
+        }
+    }
+}
+
+/// When an ended record is forgotten.
+pub(crate) fn forget_at(lease_until: EpochMillis, now: EpochMillis, policy: &Policy) -> EpochSeconds {
+    (now + policy.window().storage_ttl()).max(lease_until + policy.margin()).ceil_seconds()
+}
+
 /// The record of a new generation.
 fn first(request: &ClaimRequest, expired: Option<&Record>, now: EpochMillis, policy: &Policy) -> Record {
     // Remaining time can be zero or negative: on local hosts whose deadlines lie in 1970, and in sandboxes that were frozen. How
@@ -152,7 +172,6 @@ fn first(request: &ClaimRequest, expired: Option<&Record>, now: EpochMillis, pol
     // A deadline beyond all reason must not make a lease, and so a row, that never ends.
     let ends_by = ends_by.min(now + Window::MAX_STORAGE_TTL);
     let lease_until = ends_by + policy.margin();
-    let forget_at = (now + policy.window().storage_ttl()).max(lease_until + policy.margin());
     Record {
         key: request.key.clone(),
         status: Status::InFlight,
@@ -161,7 +180,7 @@ fn first(request: &ClaimRequest, expired: Option<&Record>, now: EpochMillis, pol
         epoch: Epoch::next(expired.map(|record| record.epoch), now),
         attempt: AttemptNumber::FIRST,
         lease_until,
-        expires_at: forget_at.ceil_seconds(),
+        expires_at: forget_at(lease_until, now, policy),
         fingerprint: request.fingerprint,
         result: None,
     }

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_dynamo::{Item, from_item};
 
 /// A staged write whose condition did not hold. Nothing of what was staged has been written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Refused {
     name: String,
     item: Option<Item>,
@@ -35,6 +35,13 @@ impl Refused {
     /// When there is an item and it is not of this type.
     pub fn item_as<T: DeserializeOwned>(&self) -> Result<Option<T>, serde_dynamo::Error> {
         self.item.clone().map(from_item).transpose()
+    }
+}
+
+/// Without the item, which is the user's.
+impl fmt::Debug for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Refused").field("name", &self.name).field("has_item", &self.item.is_some()).finish()
     }
 }
 

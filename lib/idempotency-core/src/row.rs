@@ -2,7 +2,7 @@
 
 use crate::{EpochSeconds, ExecutionId, OwnerToken, RecordKey, StoredResult};
 
-/// A row beside a record: the output of a step or memo, or that a step was undone. It belongs to one generation of its key, so
+/// A row beside a record: the output of a step or memo, that a step's call was begun, or that it was undone. It belongs to one generation of its key, so
 /// takeovers and releases find it and a new generation does not.
 ///
 /// A row is written once: the first to insert it says what it is.
@@ -41,6 +41,12 @@ pub enum RowKind {
         /// The input's hash.
         input: [u8; 32],
     },
+    /// The call of a step that is to be undone when the operation fails for good was begun. Where no output says that it was done, nobody
+    /// knows whether it was.
+    Begun {
+        /// The step's place in the handler, from 0.
+        ordinal: u32,
+    },
     /// The step of this name was undone.
     Undone,
 }
@@ -56,6 +62,12 @@ pub enum RowInserted {
 }
 
 impl Row {
+    /// Until when a row is kept beside a record that expires then: a day longer, so that a takeover, which keeps its record for longer,
+    /// finds it without writing it anew. One that comes later keeps the rows that it reads for longer itself.
+    pub(crate) const fn expires_beside(record: EpochSeconds) -> EpochSeconds {
+        EpochSeconds::new(record.get().saturating_add(24 * 3600))
+    }
+
     /// What its place begins with, behind which only rows of its generation stand.
     pub fn sort_key_prefix(execution: ExecutionId) -> String {
         format!("row#{execution}#")
@@ -67,6 +79,7 @@ impl Row {
         match &self.kind {
             RowKind::Step { .. } => format!("{prefix}step#{name}"),
             RowKind::Memo { input } => format!("{prefix}memo#{name}#{}", crate::hash::base64url(input)),
+            RowKind::Begun { .. } => format!("{prefix}begun#{name}"),
             RowKind::Undone => format!("{prefix}undone#{name}"),
         }
     }
@@ -96,6 +109,7 @@ mod tests {
             row(1, step, "b"),
             row(1, memo(1), "a"),
             row(1, memo(2), "a"),
+            row(1, RowKind::Begun { ordinal: 0 }, "a"),
             row(1, RowKind::Undone, "a"),
         ];
         let places: std::collections::HashSet<_> = rows.iter().map(Row::sort_key).collect();

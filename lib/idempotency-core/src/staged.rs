@@ -54,6 +54,14 @@ impl Staged {
         if self.effects.len() >= StageError::MAX_WRITES {
             return Err(StageError::TooMany);
         }
+        if let Effect::Table(write) = &effect
+            && let Some(placeholder) = write.mismatched_placeholder()
+        {
+            return Err(StageError::Placeholder {
+                table: write.table().to_owned(),
+                placeholder: placeholder.to_owned(),
+            });
+        }
         if size > StageError::MAX_ITEM {
             let table = effect.table().unwrap_or("of idempotency records").to_owned();
             return Err(StageError::ItemTooLarge { table, size });
@@ -110,6 +118,16 @@ mod tests {
         assert!(matches!(staged.stage(write(left + 1)), Err(StageError::TooLarge { .. })));
         staged.stage(write(left)).unwrap();
         assert_eq!(staged.size, StageError::MAX_BYTES);
+    }
+
+    #[test]
+    fn what_dynamodb_would_refuse_with_all_the_rest_is_refused_here() {
+        let mut staged = Staged::default();
+        let write = TableWrite::put("t", json!({ "id": 1 })).unwrap().only_if("a = :a");
+        let refused = staged.stage(Effect::Table(write.clone()));
+        assert!(matches!(refused, Err(StageError::Placeholder { placeholder, .. }) if placeholder == ":a"));
+        staged.stage(Effect::Table(write.value(":a", 1).unwrap())).unwrap();
+        assert_eq!(staged.take().len(), 1);
     }
 
     #[test]

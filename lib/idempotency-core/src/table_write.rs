@@ -1,6 +1,6 @@
 //! A write of the user's own, staged to commit with the record.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::{borrow::Cow, collections::HashMap, fmt};
 
 use serde::Serialize;
 use serde_dynamo::{AttributeValue, Item, to_attribute_value, to_item};
@@ -31,7 +31,7 @@ use serde_dynamo::{AttributeValue, Item, to_attribute_value, to_item};
 /// let entry = TableWrite::insert("ledger", json!({ "entry": "t-1", "amount": 500 }), "entry")?;
 /// # let _ = (debit, entry); Ok(()) }
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[must_use = "a write does nothing unless it is staged"]
 pub struct TableWrite {
     name: Option<Cow<'static, str>>,
@@ -73,6 +73,16 @@ pub enum StageError {
         table: String,
         /// Why not.
         source: serde_dynamo::Error,
+    },
+    /// An expression and the names and values given for it do not match, which DynamoDB refuses.
+    #[error(
+        "a write to table {table:?} uses {placeholder:?} in its expressions or gives it a name or value, and not both"
+    )]
+    Placeholder {
+        /// The table.
+        table: String,
+        /// What stands on one side only.
+        placeholder: String,
     },
     /// There are too many writes for one transaction.
     #[error(
@@ -270,6 +280,18 @@ impl TableWrite {
         &self.values
     }
 
+    /// A placeholder that is used and not given, or given and not used: DynamoDB refuses both, and with them all that commits beside.
+    pub(crate) fn mismatched_placeholder(&self) -> Option<&str> {
+        let update = match &self.kind {
+            TableWriteKind::Update { expression, .. } => expression.as_str(),
+            _ => "",
+        };
+        let used = || placeholders(update).chain(placeholders(self.condition.as_deref().unwrap_or_default()));
+        let given = || self.names.keys().chain(self.values.keys()).map(String::as_str);
+        let unused = given().find(|placeholder| !used().any(|used| used == *placeholder));
+        unused.or_else(|| used().find(|placeholder| !given().any(|given| given == *placeholder)))
+    }
+
     /// What it counts in a transaction, in bytes: the item, or as much of it as is known. (What an update leaves as it is, DynamoDB
     /// counts too, and refuses what is too large.)
     pub(crate) fn size(&self) -> usize {
@@ -279,6 +301,26 @@ impl TableWrite {
             TableWriteKind::Update { key, .. } => size_of_item(key) + values(),
             TableWriteKind::Delete(key) | TableWriteKind::Check(key) => size_of_item(key),
         }
+    }
+}
+
+/// The placeholders in an expression: `#` or `:` and letters, digits and `_` ("Expression attribute names (aliases) in DynamoDB").
+fn placeholders(expression: &str) -> impl Iterator<Item = &str> {
+    let words = expression.split(|sign: char| !(sign.is_alphanumeric() || matches!(sign, '_' | '#' | ':')));
+    words.filter(|word| word.starts_with(['#', ':']))
+}
+
+/// Without values, which are the user's.
+impl fmt::Debug for TableWrite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match &self.kind {
+            TableWriteKind::Put(_) => "put",
+            TableWriteKind::Update { .. } => "update",
+            TableWriteKind::Delete(_) => "delete",
+            TableWriteKind::Check(_) => "check",
+        };
+        let mut write = f.debug_struct("TableWrite");
+        write.field("name", &self.label()).field("table", &self.table).field("kind", &what).finish_non_exhaustive()
     }
 }
 
@@ -321,6 +363,31 @@ mod tests {
         assert_eq!(insert.names()["#insert_key"], "id");
         assert_eq!(insert.label(), "ledger");
         assert_eq!(insert.named("entry").label(), "entry");
+    }
+
+    #[test]
+    fn placeholders_are_used_and_given_or_neither() {
+        let update = |expression| TableWrite::update("t", json!({ "id": 1 }), expression).unwrap();
+        let given = |write: TableWrite| write.name("#s", "status").value(":s", 1).unwrap();
+        assert_eq!(given(update("SET #s=:s")).mismatched_placeholder(), None);
+        assert_eq!(given(update("SET #s.a[0] = if_not_exists(b,:s)")).mismatched_placeholder(), None);
+        assert_eq!(given(update("SET a = :s").only_if("#s > :s")).mismatched_placeholder(), None);
+        assert_eq!(given(update("SET a = :s")).mismatched_placeholder(), Some("#s"));
+        assert_eq!(given(update("SET #s = :status")).mismatched_placeholder(), Some(":s"));
+        assert_eq!(update("SET a = :a").mismatched_placeholder(), Some(":a"));
+        assert_eq!(update("REMOVE a").only_if("#b = a").mismatched_placeholder(), Some("#b"));
+        let put = TableWrite::put("t", json!({ "id": 1 })).unwrap();
+        assert_eq!(put.clone().mismatched_placeholder(), None);
+        assert_eq!(put.value(":a", 1).unwrap().mismatched_placeholder(), Some(":a"));
+        let increment = TableWrite::increment("t", json!({ "id": 1 }), "n", 1).unwrap();
+        assert_eq!(increment.mismatched_placeholder(), None);
+    }
+
+    #[test]
+    fn a_write_shows_no_values_in_logs() {
+        let write = TableWrite::put("t", json!({ "id": "secret" })).unwrap().value(":a", "secret").unwrap();
+        let shown = format!("{write:?}");
+        assert!(shown.contains("put") && !shown.contains("secret"), "{shown}");
     }
 
     #[test]

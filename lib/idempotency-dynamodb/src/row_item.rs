@@ -8,6 +8,7 @@ use crate::item::{Fields, Item, attribute, binary, number, result_value, stored_
 
 const STEP: &str = "step";
 const MEMO: &str = "memo";
+const BEGUN: &str = "begun";
 const UNDONE: &str = "undone";
 
 /// The item of a row.
@@ -31,6 +32,10 @@ pub(crate) fn item_from_row(row: &Row) -> Item {
             item.insert(attribute::INPUT.into(), binary(input));
             MEMO
         }
+        RowKind::Begun { ordinal } => {
+            item.insert(attribute::ORDINAL.into(), number(ordinal));
+            BEGUN
+        }
         RowKind::Undone => UNDONE,
     };
     item.insert(attribute::KIND.into(), string(kind));
@@ -53,6 +58,7 @@ pub(crate) fn row_from_item(item: &Item) -> Result<Row, RecordError> {
             has_undo: fields.boolean(attribute::HAS_UNDO)?,
         },
         MEMO => RowKind::Memo { input: fields.bytes(attribute::INPUT)? },
+        BEGUN => RowKind::Begun { ordinal: fields.integer(attribute::ORDINAL)? },
         UNDONE => RowKind::Undone,
         _ => return Err(RecordError::Invalid { attribute: attribute::KIND }),
     };
@@ -89,11 +95,12 @@ mod tests {
         }
     }
 
-    fn rows() -> [Row; 4] {
+    fn rows() -> [Row; 5] {
         [
             row(RowKind::Step { ordinal: 7, has_undo: true }),
             row(RowKind::Step { ordinal: 0, has_undo: false }),
             row(RowKind::Memo { input: [9; 32] }),
+            Row { value: None, type_name: String::new(), ..row(RowKind::Begun { ordinal: 3 }) },
             Row { value: None, type_name: String::new(), ..row(RowKind::Undone) },
         ]
     }

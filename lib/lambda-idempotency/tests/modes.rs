@@ -16,7 +16,11 @@ use idempotency_core::{
     RowInserted, Store, StoreError, Version, Write,
 };
 use lambda_http::{Body, Error, Request, http};
-use lambda_idempotency::{Attempt, Idempotency, Mode, Namespace, TableWrite, http::Json, http::Reply, idempotent};
+use lambda_idempotency::{
+    Attempt, Idempotency, Mode, Namespace, StepError, TableWrite, Undo, Undone,
+    http::{Classify, Failure, Json, Reply},
+    idempotent,
+};
 
 /// How often the handler ran.
 #[derive(Default)]
@@ -140,8 +144,8 @@ async fn shadow_runs_everything_and_keeps_the_first_result() {
     assert!(replay.headers().contains_key("idempotent-replayed"));
 }
 
-#[idempotent(operation = "book", version = 1, scope = none)]
-async fn book(runs: &Runs, attempt: Attempt) -> Result<String, Error> {
+#[idempotent(operation = "travel", version = 1, scope = none)]
+async fn travel(runs: &Runs, attempt: Attempt) -> Result<String, Error> {
     attempt.step("seat", async |_| Ok::<_, Error>(runs.0.fetch_add(1, Ordering::SeqCst))).await?;
     attempt.memo("words", &"text", async || Ok::<_, Error>(1)).await?;
     attempt.once("told", "trip-1", async |_| Ok::<_, Error>(())).await?;
@@ -154,7 +158,7 @@ async fn shadow_stores_the_steps_of_the_first_request_only_and_off_those_of_none
     for (mode, rows, records) in [(Mode::Shadow, 2, 2), (Mode::Off, 0, 0)] {
         let (idempotency, runs) = (handle(MemoryStore::default(), mode), Runs::default());
         for _ in 0..2 {
-            assert_eq!(book(&idempotency, &runs, post(Some("k-1"), "")).await.unwrap().status(), 200);
+            assert_eq!(travel(&idempotency, &runs, post(Some("k-1"), "")).await.unwrap().status(), 200);
         }
         let store = idempotency.engine().store();
         assert_eq!((store.all_rows().len(), store.records().len()), (rows, records), "{mode}: a marker is a record");
@@ -188,4 +192,55 @@ fn a_mode_that_is_none_is_refused() {
     }
     let error = "disabled".parse::<Mode>().unwrap_err();
     assert!(error.to_string().contains("say enforce, shadow or off"), "{error}");
+}
+
+/// A seat that is reserved in vain, and given back at the second try.
+#[derive(Default)]
+struct Seat {
+    reserved: AtomicU32,
+    tries: AtomicU32,
+}
+
+#[derive(Debug, thiserror::Error)]
+enum SoldOut {
+    #[error("sold out")]
+    SoldOut,
+    #[error(transparent)]
+    Step(#[from] StepError),
+}
+
+impl Classify for SoldOut {
+    fn classify(self) -> Failure {
+        match self {
+            Self::SoldOut => {
+                Failure::Permanent(Box::new(http::Response::builder().status(410).body(Body::Empty).unwrap()))
+            }
+            Self::Step(error) => Failure::Abandoned(error.into()),
+        }
+    }
+}
+
+#[idempotent(operation = "book", version = 1, scope = none, undo = |undo| give_back(undo, seat))]
+async fn book(seat: &Seat, attempt: Attempt) -> Result<String, SoldOut> {
+    let reserve = async |_| Ok::<_, SoldOut>(seat.reserved.fetch_add(1, Ordering::SeqCst));
+    attempt.step_with_undo("reserve", reserve).await?;
+    Err(SoldOut::SoldOut)
+}
+
+async fn give_back(_: Undo, seat: &Seat) -> Result<Undone, Error> {
+    match seat.tries.fetch_add(1, Ordering::SeqCst) {
+        0 => Ok(Undone::Later),
+        _ => Ok(Undone::Done),
+    }
+}
+
+#[tokio::test]
+async fn shadow_goes_on_with_undoing_before_anything_else_is_done_under_the_key() {
+    let (idempotency, seat) = (handle(MemoryStore::default(), Mode::Shadow), Seat::default());
+    let send = async || book(&idempotency, &seat, post(Some("k-1"), "")).await.unwrap().status().as_u16();
+    // The caller gets the handler's answer, although the seat is not given back yet.
+    assert_eq!((send().await, seat.tries.load(Ordering::SeqCst)), (410, 1));
+    assert_eq!((send().await, seat.tries.load(Ordering::SeqCst)), (410, 2));
+    assert_eq!(seat.reserved.load(Ordering::SeqCst), 1, "the handler did not run beside the undoing");
+    assert_eq!((send().await, seat.reserved.load(Ordering::SeqCst)), (410, 2));
 }

@@ -48,7 +48,7 @@ fn every_mutant_of_the_way_to_the_store_is_killed() {
     for mutant in Mutant::ALL {
         let simulator = Simulator::new().unwrap().with_mutant(mutant);
         let killed_by =
-            (0..1_000).map(|seed| simulator.run(seed, false)).find(|outcome| !outcome.violations.is_empty());
+            (0..20_000).map(|seed| simulator.run(seed, false)).find(|outcome| !outcome.violations.is_empty());
         let killed_by = killed_by.map(|outcome| (outcome.seed, outcome.violations));
         eprintln!("{mutant:?}: {killed_by:?}");
         assert!(killed_by.is_some(), "{mutant:?} survives");

@@ -7,13 +7,9 @@ use tokio::sync::OnceCell;
 
 use super::{StepError, desk::Desk};
 use crate::{
-    AttemptNumber, EpochMillis, EpochSeconds, ExecutionId, Policy, Record, RowKind, operation::is_plain_name,
+    AttemptNumber, EpochMillis, EpochSeconds, ExecutionId, Policy, Record, Row, RowKind, operation::is_plain_name,
     staged::Staged,
 };
-
-/// How much longer rows are kept than the record that they were written under, so that a takeover, which keeps its record for longer,
-/// finds them without writing them anew. One that comes later than this keeps them for longer itself.
-const LONGER_SECONDS: i64 = 24 * 3600;
 
 /// What the copies of one attempt share.
 pub(crate) struct Effects {
@@ -37,26 +33,39 @@ pub(super) struct Steps {
     done: Vec<DoneStep>,
     /// Steps with an undo whose calls were begun, and of which it is not known that they failed or that their outputs are stored.
     open: Vec<String>,
+    /// Steps whose calls have failed in this attempt: whatever an earlier one began, nothing of it is left to be undone.
+    failed: Vec<String>,
 }
 
-/// A step that was done, in this attempt or an earlier one.
-#[derive(Clone, Debug)]
+/// A step that was done, in this attempt or an earlier one, or may have been.
+#[derive(Clone)]
 pub(crate) struct DoneStep {
     pub(crate) ordinal: u32,
     pub(crate) name: String,
-    pub(crate) type_name: String,
-    pub(crate) value: Bytes,
+    /// `None` when an attempt was lost while the call was made: nobody knows whether it was.
+    pub(crate) output: Option<StepOutput>,
     pub(crate) has_undo: bool,
 }
 
+/// A step's output, as it is stored.
+#[derive(Clone)]
+pub(crate) struct StepOutput {
+    pub(crate) type_name: String,
+    pub(crate) json: Bytes,
+}
+
 /// What earlier attempts of the generation have left.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Earlier {
     pub(super) steps: Vec<DoneStep>,
-    /// Name, hash of the input, type and value.
-    pub(super) memos: Vec<(String, [u8; 32], String, Bytes)>,
+    /// Steps whose calls were begun, and their places.
+    pub(super) begun: Vec<(String, u32)>,
+    /// Name, hash of the input, and output.
+    pub(super) memos: Vec<(String, [u8; 32], StepOutput)>,
     /// Names of the steps that were undone.
     pub(super) undone: Vec<String>,
+    /// The time from which on the first row may be deleted.
+    expires_at: Option<EpochSeconds>,
 }
 
 impl Effects {
@@ -101,7 +110,7 @@ impl Effects {
 
     /// Until when this attempt's rows are kept.
     pub(super) fn rows_expire_at(&self, now: EpochMillis) -> EpochSeconds {
-        EpochSeconds::new(self.events_expire_at(now).get().saturating_add(LONGER_SECONDS))
+        Row::expires_beside(self.events_expire_at(now))
     }
 
     /// Until when this attempt's events are kept, sent or not: as long as its record.
@@ -134,12 +143,14 @@ impl Effects {
             let rows = desk.rows(&attempt.record_key, self.execution, expires_at, attempt.deadline).await?;
             let mut earlier = Earlier::default();
             for (row, value) in rows {
+                earlier.expires_at = Some(earlier.expires_at.map_or(row.expires_at, |first| first.min(row.expires_at)));
+                let output = StepOutput { type_name: row.type_name, json: value };
                 match row.kind {
                     RowKind::Step { ordinal, has_undo } => {
-                        let (name, type_name) = (row.name, row.type_name);
-                        earlier.steps.push(DoneStep { ordinal, name, type_name, value, has_undo });
+                        earlier.steps.push(DoneStep { ordinal, name: row.name, output: Some(output), has_undo });
                     }
-                    RowKind::Memo { input } => earlier.memos.push((row.name, input, row.type_name, value)),
+                    RowKind::Begun { ordinal } => earlier.begun.push((row.name, ordinal)),
+                    RowKind::Memo { input } => earlier.memos.push((row.name, input, output)),
                     RowKind::Undone => earlier.undone.push(row.name),
                 }
             }
@@ -153,13 +164,28 @@ impl Effects {
         !self.steps().open.is_empty()
     }
 
+    /// Whether rows that told what is to be undone may be gone, once they were read. Where undoing was begun there was one.
+    pub(crate) fn has_lost_rows(&self, now: EpochMillis) -> bool {
+        let expired = |earlier: &Earlier| earlier.expires_at.is_none_or(|first| first.to_millis() <= now);
+        self.earlier.get().is_some_and(expired)
+    }
+
     /// The steps that are to be undone, the last one first.
     pub(crate) async fn to_undo(&self, attempt: &super::Attempt) -> Result<Vec<DoneStep>, StepError> {
         let earlier = self.earlier(attempt).await?;
-        let mut steps = self.steps().done.clone();
-        for step in &earlier.steps {
+        let (mut steps, failed) = {
+            let steps = self.steps();
+            (steps.done.clone(), steps.failed.clone())
+        };
+        let begun = earlier.begun.iter().filter(|(name, _)| !failed.contains(name)).map(|(name, ordinal)| DoneStep {
+            ordinal: *ordinal,
+            name: name.clone(),
+            output: None,
+            has_undo: true,
+        });
+        for step in earlier.steps.iter().cloned().chain(begun) {
             if !steps.iter().any(|done| done.name == step.name) {
-                steps.push(step.clone());
+                steps.push(step);
             }
         }
         steps.retain(|step| step.has_undo && !earlier.undone.contains(&step.name));
@@ -187,19 +213,25 @@ impl Steps {
         self.open.retain(|open| open != name);
     }
 
+    /// The call of a step has failed: nothing of it is left.
+    pub(super) fn failed(&mut self, name: &str) {
+        self.close(name);
+        self.failed.push(name.to_owned());
+    }
+
     pub(super) fn done(&mut self, step: DoneStep) {
         self.done.push(step);
     }
 }
 
 impl Earlier {
-    /// The step of this name, if an earlier attempt did it, and if steps come in the same order as then.
-    pub(super) fn step(&self, name: &str, place: u32) -> Result<Option<&DoneStep>, StepError> {
+    /// The step of this name and its output, if an earlier attempt did it, and if steps come in the same order as then.
+    pub(super) fn step(&self, name: &str, place: u32) -> Result<Option<(&DoneStep, &StepOutput)>, StepError> {
         let order = |earlier: String| Err(StepError::Order { name: name.to_owned(), place, earlier });
         let step = self.steps.iter().find(|step| step.name == name);
         match step {
             Some(step) if step.ordinal != place => order(format!("it at place {}", step.ordinal)),
-            Some(step) => Ok(Some(step)),
+            Some(step) => Ok(step.output.as_ref().map(|output| (step, output))),
             None => match self.steps.iter().find(|step| step.ordinal == place) {
                 Some(other) => order(format!("the step {:?}", other.name)),
                 None => Ok(None),

@@ -7,9 +7,10 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::{
     Attempt, StepError,
     desk::Kept,
+    effects::StepOutput,
     value::{from_json, short_type_name, to_json},
 };
-use crate::{RowKind, hash::PartsHasher};
+use crate::{RowKind, canonical_json, hash::PartsHasher};
 
 impl Attempt {
     /// Makes a call that gives something else each time, such as a language model's, and stores what it gave before anyone sees it:
@@ -39,23 +40,30 @@ impl Attempt {
         F: Future<Output = Result<T, E>>,
     {
         self.effects.may_begin(name)?;
-        let hash = PartsHasher::new("idempotency-memo-v1").part(&to_json(name, input)?).finish();
+        let json = to_json(name, input)?;
+        // In the one spelling of equal values: a map's order may differ between attempts.
+        let input = canonical_json(&json).unwrap_or(json);
+        let hash = PartsHasher::new("idempotency-memo-v1").part(&input).finish();
         let mut earlier = self.effects.earlier(self).await?.memos.iter();
-        if let Some((_, _, type_name, json)) = earlier.find(|memo| memo.0 == name && memo.1 == hash) {
-            return Ok(from_json(name, type_name, json)?);
+        if let Some((_, _, output)) = earlier.find(|memo| memo.0 == name && memo.1 == hash) {
+            return Ok(from_json(name, output)?);
         }
-        let json = to_json(name, &call().await?)?;
-        Ok(self.keep_memo(name, hash, &json).await?)
+        let json = to_json(name, &call().await?)?.into();
+        Ok(self.keep_memo(name, hash, StepOutput { type_name: short_type_name::<T>(), json }).await?)
     }
 
-    async fn keep_memo<T: DeserializeOwned>(&self, name: &str, input: [u8; 32], json: &[u8]) -> Result<T, StepError> {
-        let type_name = short_type_name::<T>();
+    async fn keep_memo<T: DeserializeOwned>(
+        &self,
+        name: &str,
+        input: [u8; 32],
+        output: StepOutput,
+    ) -> Result<T, StepError> {
         if let Some(desk) = &self.effects.desk {
-            let row = self.new_row(RowKind::Memo { input }, name, &type_name);
-            if let Kept::Other(other, value) = desk.keep(row, Some(json), self.deadline).await? {
-                return from_json(name, &other.type_name, &value);
+            let row = self.new_row(RowKind::Memo { input }, name, &output.type_name);
+            if let Kept::Other(other, json) = desk.keep(row, Some(&output.json), self.deadline).await? {
+                return from_json(name, &StepOutput { type_name: other.type_name, json });
             }
         }
-        from_json(name, &type_name, json)
+        from_json(name, &output)
     }
 }

@@ -7,7 +7,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::{
     Attempt, StepError,
     desk::{Kept, NewRow},
-    effects::DoneStep,
+    effects::{DoneStep, StepOutput},
     value::{from_json, short_type_name, to_json},
 };
 use crate::{IdempotencyKey, RowKind};
@@ -54,6 +54,10 @@ impl Attempt {
     /// As [`step`](Self::step), for a call that the operation's `undo` takes back when the operation fails for good. Steps are undone
     /// in reverse, each with its stored output.
     ///
+    /// That the call is about to be made is stored before it is: one more write. So if an attempt is lost between call and row, and the
+    /// next one fails for good before it comes to this step, the step is undone all the same, without an output
+    /// ([`StepError::Unfinished`]).
+    ///
     /// Dropping the future is what it is there.
     ///
     /// # Errors
@@ -88,28 +92,40 @@ impl Attempt {
         let place = attempt.effects.steps().place(&name);
         async move {
             let ordinal = attempt.begin_step(&name, place, has_undo)?;
-            if let Some(done) = attempt.effects.earlier(&attempt).await?.step(&name, ordinal)?.cloned() {
-                let value = from_json(&name, &done.type_name, &done.value)?;
-                attempt.effects.steps().done(done);
+            let earlier = attempt.effects.earlier(&attempt).await?;
+            if let Some((done, output)) = earlier.step(&name, ordinal)? {
+                let value = from_json(&name, output)?;
+                attempt.effects.steps().done(done.clone());
                 return Ok(value);
             }
-            // Until it is known that the call failed, or its output is stored: should this future be dropped meanwhile, the call may have
-            // been made all the same.
             if has_undo {
+                attempt.keep_begun(&name, ordinal).await?;
+                // Until it is known that the call failed, or its output is stored: should this future be dropped meanwhile, the call may
+                // have been made all the same.
                 attempt.effects.steps().open(&name);
             }
             let value = match call(attempt.named_key(&name)).await {
                 Ok(value) => value,
                 Err(error) => {
-                    attempt.effects.steps().close(&name);
+                    attempt.effects.steps().failed(&name);
                     return Err(error);
                 }
             };
-            let json = to_json(&name, &value)?;
+            let json = to_json(&name, &value)?.into();
             drop(value);
-            let step = DoneStep { ordinal, name, type_name: short_type_name::<T>(), value: json.into(), has_undo };
-            Ok(attempt.keep_step(step).await?)
+            let output = StepOutput { type_name: short_type_name::<T>(), json };
+            Ok(attempt.keep_step(ordinal, name, output, has_undo).await?)
         }
+    }
+
+    /// Stores that a call is about to be made that may have to be undone: should the attempt be lost meanwhile, and the next one fail
+    /// before it comes here, nothing else would tell.
+    async fn keep_begun(&self, name: &str, ordinal: u32) -> Result<(), StepError> {
+        let is_known = self.effects.earlier(self).await?.begun.iter().any(|(begun, _)| begun == name);
+        if let Some(desk) = self.effects.desk.as_ref().filter(|_| !is_known) {
+            desk.keep(self.new_row(RowKind::Begun { ordinal }, name, ""), None, self.deadline).await?;
+        }
+        Ok(())
     }
 
     fn begin_step(&self, name: &str, place: Result<u32, StepError>, has_undo: bool) -> Result<u32, StepError> {
@@ -120,20 +136,25 @@ impl Attempt {
         place
     }
 
-    async fn keep_step<T: DeserializeOwned>(&self, mut step: DoneStep) -> Result<T, StepError> {
-        let kind = RowKind::Step { ordinal: step.ordinal, has_undo: step.has_undo };
+    async fn keep_step<T: DeserializeOwned>(
+        &self,
+        ordinal: u32,
+        name: String,
+        mut output: StepOutput,
+        has_undo: bool,
+    ) -> Result<T, StepError> {
         if let Some(desk) = &self.effects.desk {
-            let row = self.new_row(kind, &step.name, &step.type_name);
+            let row = self.new_row(RowKind::Step { ordinal, has_undo }, &name, &output.type_name);
             // Another attempt that is as far, after a takeover that this one has not noticed: what was stored first counts.
-            if let Kept::Other(other, value) = desk.keep(row, Some(&step.value), self.deadline).await? {
-                (step.type_name, step.value) = (other.type_name, value);
+            if let Kept::Other(other, value) = desk.keep(row, Some(&output.json), self.deadline).await? {
+                output = StepOutput { type_name: other.type_name, json: value };
             }
         }
-        let value = from_json(&step.name, &step.type_name, &step.value);
+        let value = from_json(&name, &output);
         // Whether its output can be read or not: it was done, and may have to be undone.
         let mut steps = self.effects.steps();
-        steps.close(&step.name);
-        steps.done(step);
+        steps.close(&name);
+        steps.done(DoneStep { ordinal, name, output: Some(output), has_undo });
         value
     }
 

@@ -53,13 +53,19 @@ pub enum StepError {
         asked: String,
     },
     /// The output or input cannot be written as JSON, or the stored output cannot be read as its type.
-    #[error("the output or input of the step {name:?} cannot be written as JSON or read from it")]
+    #[error("the output or input of the step {name:?} cannot be written as JSON or read from it: {why}")]
     Json {
         /// The step.
         name: String,
-        /// Why not. (Its text may repeat what is stored.)
-        #[source]
-        source: serde_json::Error,
+        /// Why not, without what is stored.
+        why: String,
+    },
+    /// The step is to be undone, and has no output: an attempt was lost while the call was made, so it may have been made or not. Ask the
+    /// callee by the call's key, [`Undo::step_key`](crate::Undo::step_key); passed on, this error leaves the operation *stuck*.
+    #[error("nobody knows whether the step {name:?} was done: an attempt was lost while its call was made")]
+    Unfinished {
+        /// The step.
+        name: String,
     },
     /// The attempt's lease is over, so another one may be at work. The call was not made.
     #[error("the step {name:?} was not begun because the attempt's time is over")]

@@ -1,5 +1,7 @@
 //! A step to be undone.
 
+use std::fmt;
+
 use serde::de::DeserializeOwned;
 
 use super::{Attempt, DoneStep, StepError, value::from_json};
@@ -9,7 +11,7 @@ use crate::{IdempotencyKey, RowKind};
 ///
 /// Undoing may be begun more than once, when an attempt is lost between the call that undoes and the row that says so. The calls have one
 /// key, [`key`](Self::key): pass it on, or undo in a way that twice is once.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Undo {
     attempt: Attempt,
     step: DoneStep,
@@ -39,9 +41,13 @@ impl Undo {
     ///
     /// # Errors
     ///
-    /// [`StepError`] when it is of another type.
+    /// [`StepError::Unfinished`] when an attempt was lost while the call was made, so that nobody knows whether it was: look it up by
+    /// [`step_key`](Self::step_key). Another [`StepError`] when the output is of another type.
     pub fn output<T: DeserializeOwned>(&self) -> Result<T, StepError> {
-        from_json(&self.step.name, &self.step.type_name, &self.step.value)
+        match &self.step.output {
+            Some(output) => from_json(&self.step.name, output),
+            None => Err(StepError::Unfinished { name: self.step.name.clone() }),
+        }
     }
 
     /// The key that the step's call had, to name what is to be undone.
@@ -58,6 +64,13 @@ impl Undo {
     /// The attempt that undoes.
     pub const fn attempt(&self) -> &Attempt {
         &self.attempt
+    }
+}
+
+/// Without the output, which is the user's.
+impl fmt::Debug for Undo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Undo").field("step", &self.step.name).field("attempt", &self.attempt).finish_non_exhaustive()
     }
 }
 

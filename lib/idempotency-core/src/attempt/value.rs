@@ -4,7 +4,7 @@ use std::any::type_name;
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::StepError;
+use super::{StepError, effects::StepOutput};
 
 /// A type's name without the paths of its modules, so that a type which only moves keeps its name.
 pub(super) fn short_type_name<T>() -> String {
@@ -18,16 +18,29 @@ pub(super) fn short_type_name<T>() -> String {
 }
 
 pub(super) fn to_json(name: &str, value: &impl Serialize) -> Result<Vec<u8>, StepError> {
-    serde_json::to_vec(value).map_err(|source| StepError::Json { name: name.to_owned(), source })
+    serde_json::to_vec(value).map_err(|error| json_error(name, &error))
 }
 
 /// Reads a stored output, whose type must be the one that was stored.
-pub(super) fn from_json<T: DeserializeOwned>(name: &str, stored_type: &str, json: &[u8]) -> Result<T, StepError> {
+pub(super) fn from_json<T: DeserializeOwned>(name: &str, output: &StepOutput) -> Result<T, StepError> {
     let asked = short_type_name::<T>();
-    if stored_type != asked {
-        return Err(StepError::Type { name: name.to_owned(), stored: stored_type.to_owned(), asked });
+    if output.type_name != asked {
+        return Err(StepError::Type { name: name.to_owned(), stored: output.type_name.clone(), asked });
     }
-    serde_json::from_slice(json).map_err(|source| StepError::Json { name: name.to_owned(), source })
+    serde_json::from_slice(&output.json).map_err(|error| json_error(name, &error))
+}
+
+/// What is wrong, without the values that serde_json's own text repeats: errors are logged.
+fn json_error(name: &str, error: &serde_json::Error) -> StepError {
+    let why = match error.classify() {
+        serde_json::error::Category::Data => "a value does not fit the type",
+        _ => "it is no JSON",
+    };
+    let at = match error.line() {
+        0 => String::new(),
+        line => format!(" at line {line} column {}", error.column()),
+    };
+    StepError::Json { name: name.to_owned(), why: format!("{why}{at}") }
 }
 
 #[cfg(test)]
@@ -43,10 +56,15 @@ mod tests {
 
     #[test]
     fn another_type_or_form_is_an_error_that_names_the_step() {
-        let json = to_json("charge", &7_u32).unwrap();
-        assert_eq!(from_json::<u32>("charge", "u32", &json).unwrap(), 7);
-        let error = from_json::<u64>("charge", "u32", &json).unwrap_err();
-        assert!(error.to_string().contains(r#""charge" is stored as "u32" and asked for as "u64""#), "{error}");
-        assert!(from_json::<String>("charge", "String", &json).unwrap_err().to_string().contains(r#""charge""#));
+        let stored = |type_name: &str, value: &str| StepOutput {
+            type_name: type_name.to_owned(),
+            json: to_json("charge", &value).unwrap().into(),
+        };
+        assert_eq!(from_json::<String>("charge", &stored("String", "secret")).unwrap(), "secret");
+        let error = from_json::<u64>("charge", &stored("String", "secret")).unwrap_err();
+        assert!(error.to_string().contains(r#""charge" is stored as "String" and asked for as "u64""#), "{error}");
+        let error = from_json::<u64>("charge", &stored("u64", "secret")).unwrap_err();
+        assert!(error.to_string().contains(r#""charge""#) && error.to_string().contains("column 8"), "{error}");
+        assert!(!format!("{error:?}").contains("secret"), "{error:?}");
     }
 }

@@ -3,7 +3,10 @@
 use std::{error::Error, future::Future, time::Duration};
 
 use super::{ClaimError, Completion, Engine, Outcome, Replay};
-use crate::{Attempt, Claim, Record, Status, Store, StoredResult, Undo, Undone, Version, Window, attempt::DoneStep};
+use crate::{
+    Attempt, Claim, EpochSeconds, Record, Status, Store, StoredResult, Undo, Undone, Version, Window,
+    attempt::DoneStep, decide::forget_at,
+};
 
 /// What became of an operation that failed for good and had done something before.
 #[derive(Debug, PartialEq, Eq)]
@@ -62,13 +65,16 @@ impl<S: Store> Engine<S> {
         }
         let within = self.pauses_until_completion(claim.attempt().deadline).left() / 2;
         let result = self.prepare(claim.record(), &outcome, within).await;
-        let compensating = Record { status: Status::Compensating, result, ..claim.record().clone() };
-        let claim = match self.write_over(claim, compensating).await {
-            Ok(claim) => claim,
-            Err(Completion::Unconfirmed | Completion::Uncommitted) => return Compensated::Later,
-            Err(completion) => return Compensated::Ended(completion),
-        };
-        self.undo_all(claim, steps, undo).await
+        let expires_at = self.long(claim.record());
+        let compensating = Record { status: Status::Compensating, result, expires_at, ..claim.record().clone() };
+        match self.write_over(claim, compensating).await {
+            Ok(claim) => self.undo_all(claim, steps, undo).await,
+            Err(completion @ Completion::Vanished) => {
+                tracing::error!(steps = ?steps.iter().map(|step| &step.name).collect::<Vec<_>>(), "CompensationLost: the record was deleted while its attempt ran, and another generation has begun: nothing was undone");
+                Compensated::Ended(completion)
+            }
+            Err(completion) => unwritten(completion),
+        }
     }
 
     /// Goes on undoing what a lost attempt had begun to undo, and ends the claim.
@@ -79,11 +85,14 @@ impl<S: Store> Engine<S> {
         F: Future<Output = Result<Undone, Box<dyn Error + Send + Sync>>>,
     {
         match claim.attempt().effects.to_undo(claim.attempt()).await {
+            Ok(_) if claim.attempt().effects.has_lost_rows(self.now()) => {
+                tracing::error!(record = %claim.record().key, "rows that tell what is to be undone have expired");
+                self.stuck(claim).await
+            }
             Ok(steps) => self.undo_all(claim, steps, undo).await,
             Err(error) => {
                 tracing::error!(record = %claim.record().key, error = &error as &dyn Error, "the steps to be undone could not be read");
-                self.leave(claim).await;
-                Compensated::Later
+                self.leave(claim).await
             }
         }
     }
@@ -109,29 +118,51 @@ impl<S: Store> Engine<S> {
             Undoing::Done => {
                 let within = self.timeouts.for_call(claim.attempt().deadline, self.now());
                 let failure = self.replay(claim.record().clone(), within).await.ok();
-                let completion = Box::pin(self.end(claim, Status::Failed, None)).await;
-                Compensated::Failed { completion, failure }
+                let record = claim.record();
+                let expires_at = forget_at(record.lease_until, self.now(), &claim.attempt().effects.policy);
+                let failed = Record { status: Status::Failed, expires_at, ..record.clone() };
+                Compensated::Failed { completion: self.end_as(&claim, failed).await, failure }
             }
             Undoing::Later => {
-                self.leave(claim).await;
-                Compensated::Later
+                self.keep_rows_long(&claim).await;
+                self.leave(claim).await
             }
             Undoing::Failed => {
-                // What an operator must see does not expire with the window, and neither does what tells which steps are left.
-                let expires_at = (self.now() + Window::MAX_STORAGE_TTL).ceil_seconds();
-                let record = claim.record();
-                let deadline = claim.attempt().deadline;
-                if let Err(error) = self.rows_with_values(&record.key, record.execution, expires_at, deadline).await {
-                    tracing::error!(record = %record.key, error = &error as &dyn Error, "the rows of a stuck record are not kept for longer than its window");
-                }
-                let stuck = Record { status: Status::Stuck, expires_at, ..claim.record().clone() };
-                tracing::error!(record = %stuck.key, operation = %claim.attempt().operation(), "CompensationStuck: an operator must act");
-                match self.write_over(claim, stuck).await {
-                    Ok(_) => Compensated::Stuck,
-                    Err(Completion::Unconfirmed | Completion::Uncommitted) => Compensated::Later,
-                    Err(completion) => Compensated::Ended(completion),
-                }
+                self.keep_rows_long(&claim).await;
+                self.stuck(claim).await
             }
+        }
+    }
+
+    /// Ends the lease of a claim that is to be gone on with, if the store answers; else its time ends it.
+    async fn leave(&self, claim: Claim) -> Compensated {
+        let left = claim.record().left(self.now());
+        tracing::warn!(record = %left.key, operation = %claim.attempt().operation(), "CompensationPending: the next request with this key goes on undoing");
+        let _ = Box::pin(self.end_as(&claim, left)).await;
+        Compensated::Later
+    }
+
+    /// Leaves a claim to an operator.
+    async fn stuck(&self, claim: Claim) -> Compensated {
+        let stuck = Record { status: Status::Stuck, expires_at: self.long(claim.record()), ..claim.record().clone() };
+        tracing::error!(record = %stuck.key, operation = %claim.attempt().operation(), "CompensationStuck: an operator must act");
+        match self.write_over(claim, stuck).await {
+            Ok(_) => Compensated::Stuck,
+            Err(completion) => unwritten(completion),
+        }
+    }
+
+    /// Until when a record is kept whose steps are not undone: what must be done or seen is not forgotten with the window.
+    fn long(&self, record: &Record) -> EpochSeconds {
+        (self.now() + Window::MAX_STORAGE_TTL).ceil_seconds().max(record.expires_at)
+    }
+
+    /// Keeps what tells which steps are left as long as the record.
+    async fn keep_rows_long(&self, claim: &Claim) {
+        let (record, deadline) = (claim.record(), claim.attempt().deadline);
+        let expires_at = self.long(record);
+        if let Err(error) = self.rows_with_values(&record.key, record.execution, expires_at, deadline).await {
+            tracing::error!(record = %record.key, error = &error as &dyn Error, "the rows of what is to be undone are not kept for longer than the window");
         }
     }
 
@@ -180,18 +211,28 @@ impl<S: Store> Engine<S> {
         Ok(Record { result, ..record })
     }
 
-    /// Writes another record over the claim's own.
+    /// Writes another record over the claim's own; where that was deleted meanwhile, in its place, for somebody must see what is left to
+    /// be undone.
     async fn write_over(&self, claim: Claim, record: Record) -> Result<Claim, Completion> {
         let next = record.clone();
         match Box::pin(self.end_as(&claim, record)).await {
-            Completion::Stored => Ok(claim.wrote(next)),
+            Completion::Stored => return Ok(claim.wrote(next)),
+            Completion::Vanished => {}
+            completion => return Err(completion),
+        }
+        let anew = claim.over(next.clone(), None);
+        match Box::pin(self.end_as(&anew, next.clone())).await {
+            Completion::Stored => Ok(anew.wrote(next)),
             completion => Err(completion),
         }
     }
+}
 
-    /// Ends the lease of a claim that is to be gone on with, if the store answers; else its time ends it.
-    async fn leave(&self, claim: Claim) {
-        let left = claim.record().left(self.now());
-        let _ = Box::pin(self.end_as(&claim, left)).await;
+/// What it means that undoing could not be begun or ended in the record.
+fn unwritten(completion: Completion) -> Compensated {
+    match completion {
+        // The next request finds the record as it was, or as it was to be.
+        Completion::Unconfirmed | Completion::Uncommitted => Compensated::Later,
+        completion => Compensated::Ended(completion),
     }
 }

@@ -100,7 +100,8 @@ impl<S: Store> Engine<S> {
     /// Writes what an attempt without a claim has staged, all of it or nothing. Without anything staged no request is made.
     ///
     /// Repeats while the store is throttled or another transaction is in the way. A call without an answer is not repeated beyond what
-    /// the store does by itself: nothing would tell that it had been applied. Dropping the future may leave all of it written.
+    /// the store does by itself: nothing tells whether it was applied. (If the store's own repetition of such a call is throttled, this
+    /// repeats it, and it may be written twice: no record stands in the way here.) Dropping the future may leave all of it written.
     pub async fn apply(&self, attempt: &crate::Attempt) -> Applied {
         let effects = attempt.effects.staged().take();
         if effects.is_empty() {
@@ -219,15 +220,10 @@ impl<S: Store> Engine<S> {
             return Err(Completion::Stored);
         }
         let observed = stored.as_ref().map(Record::version);
-        match decide(stored.as_ref(), request, self.now(), policy) {
-            Decision::Insert(record)
-            | Decision::TakeOver { record, .. }
-            | Decision::Resume { record, .. }
-            | Decision::Expired { record, .. } => {
-                // Parts of the result stand under the owner, which stays.
-                Ok(claim.over(record, observed))
-            }
-            decision => Err(self.instead(decision, stored, within).await),
+        match decide(stored.as_ref(), request, self.now(), policy).into_run() {
+            // Parts of the result stand under the owner, which stays.
+            Ok(record) => Ok(claim.over(record, observed)),
+            Err(decision) => Err(self.instead(decision, stored, within).await),
         }
     }
 
@@ -242,7 +238,8 @@ impl<S: Store> Engine<S> {
             (Decision::Conflict { retry_after, lease_left }, _) => Claimed::Conflict { retry_after, lease_left },
             (Decision::Mismatch, _) => Claimed::Mismatch,
             (Decision::Uncertain | Decision::Probe { .. }, _) => Claimed::Uncertain,
-            (Decision::Stuck, _) => Claimed::Stuck,
+            // An atomic operation has nothing that undoes: this one had steps when it failed, in a deployment before.
+            (Decision::Stuck | Decision::Compensate { .. }, _) => Claimed::Stuck,
             _ => return Completion::Superseded(None),
         };
         Completion::Instead(Box::new(claimed))
@@ -254,9 +251,9 @@ impl<S: Store> Engine<S> {
         let Some((request, policy)) = claim.asks() else { return Completion::Stored };
         let within = self.timeouts.for_call(request.deadline, self.now());
         let Ok(Some(stored)) = self.store.get(&request.key, within).await else { return Completion::Stored };
-        match decide(Some(&stored), request, self.now(), policy) {
-            Decision::TakeOver { .. } | Decision::Resume { .. } | Decision::Expired { .. } => Completion::Stored,
-            decision => self.instead(decision, Some(stored), within).await,
+        match decide(Some(&stored), request, self.now(), policy).into_run() {
+            Ok(_) => Completion::Stored,
+            Err(decision) => self.instead(decision, Some(stored), within).await,
         }
     }
 

@@ -120,13 +120,30 @@ impl<S: Store> Engine<S> {
         expires_at: EpochSeconds,
         deadline: EpochMillis,
     ) -> Result<Vec<(Row, Bytes)>, ClaimError> {
-        let within = self.timeouts.for_call(deadline, self.now());
+        let mut pauses = self.pauses_until_completion(deadline);
+        loop {
+            let within = self.timeouts.for_call(deadline, self.now()).min(pauses.left());
+            let read = self.read_rows(key, execution, expires_at, within).await;
+            match read {
+                Err(ClaimError::Store(error)) if error.is_transient() && pauses.pause(self.tokens.as_ref()).await => {}
+                read => return read,
+            }
+        }
+    }
+
+    async fn read_rows(
+        &self,
+        key: &RecordKey,
+        execution: ExecutionId,
+        expires_at: EpochSeconds,
+        within: Duration,
+    ) -> Result<Vec<(Row, Bytes)>, ClaimError> {
         let rows = self.store.rows(key, execution, within).await?;
         let with_values = rows.into_iter().map(|row| async move {
             let value = self.row_value(&row, within).await?;
             // A generation that is taken over again and again outlives what its first attempts have left.
             if row.expires_at < expires_at {
-                self.keep_longer(&row, &value, expires_at, within).await?;
+                self.keep_longer(&row, &value, Row::expires_beside(expires_at), within).await?;
             }
             Ok((row, value))
         });

@@ -77,6 +77,7 @@ fn all_kinds(key: &RecordKey) -> Vec<Row> {
         plain("last", step(u32::MAX, true)),
         plain("memo", RowKind::Memo { input: [0; 32] }),
         plain("memo", RowKind::Memo { input: [255; 32] }),
+        Row { value: None, type_name: String::new(), ..plain("first", RowKind::Begun { ordinal: 4 }) },
         Row { value: None, type_name: String::new(), ..plain("first", RowKind::Undone) },
         Row { value: inline(Vec::new()), ..plain("empty", step(2, false)) },
         Row { value: inline(vec![255; StoredResult::MAX_INLINE]), ..plain("largest", step(3, false)) },

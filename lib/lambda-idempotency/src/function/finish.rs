@@ -131,6 +131,8 @@ pub(super) fn compensated<R, E>(
     failed: Option<Error<E>>,
 ) -> Result<Done<R>, Error<E>> {
     match (compensated, failed) {
+        // Shadow mode holds nothing back; the log tells what is not undone.
+        (_, Some(failed)) if mode == Mode::Shadow => Err(failed),
         (Compensated::Stuck, _) => Err(Error::Stuck),
         (Compensated::Later, _) => Err(Error::Undoing),
         (Compensated::Ended(completion) | Compensated::Failed { completion, .. }, Some(failed)) => {

@@ -4,11 +4,17 @@ use std::future::Future;
 
 use idempotency_core::{Attempt, ClaimError, Claimed, Request, Store, Undo, Undone};
 
-use super::{BoxError, Done, Error, FunctionOperation, finish::finish, types::Types, unprotected::unprotected};
+use super::{
+    BoxError, Done, Error, FunctionOperation,
+    finish::{compensated, finish},
+    types::Types,
+    unprotected::unprotected,
+};
 use crate::{Idempotency, outcome::name, without_key::without_key};
 
 /// Runs one call, whatever is stored under its key. The first of its kind is claimed and completed as usual, so that its
-/// duplicates can be recognised; what would have been refused or replayed is told by a line with `would_be`, and runs.
+/// duplicates can be recognised; what would have been refused or replayed is told by a line with `would_be`, and runs. Undoing that was
+/// begun goes on instead.
 pub(super) async fn run<S, G, F, R, E>(
     idempotency: &Idempotency<S>,
     operation: &FunctionOperation,
@@ -27,6 +33,11 @@ where
             Ok(Claimed::Fresh(claim)) => {
                 let returned = handler(claim.attempt().clone()).await;
                 return finish(idempotency, operation, claim, types, undo, returned).await;
+            }
+            // What one attempt has begun to take back is taken back before anything else is done with the same keys.
+            Ok(Claimed::Compensating(claim)) => {
+                let outcome = idempotency.engine().resume_compensation(claim, undo).await;
+                return compensated(idempotency.mode(), outcome, types, None);
             }
             claimed => (request, name(&claimed)),
         },

@@ -127,6 +127,8 @@ pub(super) fn completed(mode: Mode, completion: Completion, response: StoredResp
 /// What the caller gets of an operation that failed for good and has steps to undo. `response` is the failure, where it is at hand.
 pub(super) fn compensated(mode: Mode, compensated: Compensated, response: Option<StoredResponse>) -> Reply {
     match (compensated, response) {
+        // Shadow mode holds nothing back; the log tells what is not undone.
+        (_, Some(response)) if mode == Mode::Shadow => response.into_response().into(),
         (Compensated::Stuck, _) => answers::stuck(),
         (Compensated::Later, _) => answers::undoing(),
         (Compensated::Ended(completion) | Compensated::Failed { completion, .. }, Some(response)) => {

@@ -6,13 +6,16 @@ use idempotency_core::{Claimed, Request as ClaimRequest, Store, Undo, Undone};
 use lambda_http::{Error, Request};
 
 use super::{
-    FromAttempt, HttpOperation, Problem, Rejection, Reply, Types, finish::finish, run::deadline,
+    FromAttempt, HttpOperation, Problem, Rejection, Reply, Types,
+    finish::{compensated, finish},
+    run::deadline,
     unprotected::unprotected,
 };
 use crate::{Idempotency, outcome::name, without_key::without_key};
 
 /// Runs one request, whatever is stored under its key. The first of its kind is claimed and completed as usual, so that its
-/// duplicates can be recognised; what would have been refused or replayed is told by a line with `would_be`, and runs.
+/// duplicates can be recognised; what would have been refused or replayed is told by a line with `would_be`, and runs. Undoing that was
+/// begun goes on instead.
 #[expect(clippy::too_many_arguments, reason = "they are those of `run_with`")]
 pub(super) async fn run<S, A, T, G, F, R, E>(
     idempotency: &Idempotency<S>,
@@ -53,6 +56,10 @@ where
                     }
                     Err(rejection) => Ok((*rejection).into()),
                 };
+            }
+            // What one attempt has begun to take back is taken back before anything else is done with the same keys.
+            Ok(Claimed::Compensating(claim)) => {
+                return Ok(compensated(idempotency.mode(), engine.resume_compensation(claim, undo).await, None));
             }
             claimed => name(&claimed),
         },

@@ -12,9 +12,12 @@ pub enum Mutant {
     EndToldBeforeStored,
     /// The answers of a batch go to the wrong members.
     BatchAnswersShifted,
+    /// That a step's call is begun is told as stored and is not.
+    BegunNotStored,
 }
 
 impl Mutant {
     /// Every mutant.
-    pub const ALL: [Self; 3] = [Self::LookAdmits, Self::EndToldBeforeStored, Self::BatchAnswersShifted];
+    pub const ALL: [Self; 4] =
+        [Self::LookAdmits, Self::EndToldBeforeStored, Self::BatchAnswersShifted, Self::BegunNotStored];
 }

@@ -146,13 +146,15 @@ impl Attempt {
     async fn all_steps(&self, attempt: &idempotency_core::Attempt, execution: ExecutionId) -> Result<(), Failure> {
         let output = format!("{execution} by {}", self.number);
         for (place, name) in STEPS.into_iter().enumerate() {
-            // Half of those who fail do so between the steps.
-            if place == 1 && self.number.is_multiple_of(2) {
+            // Those who fail do so before the first step, between the steps, or after them.
+            if place == self.number % 4 {
                 self.returns()?;
             }
             let call = async |_: IdempotencyKey| -> Result<String, Failure> {
-                sleep(self.plan.before_effect / 2).await;
+                sleep(self.plan.before_effect / 4).await;
                 self.breaks(self.ledger().call(execution, name));
+                // Its process may die before anybody knows.
+                sleep(self.plan.before_effect / 4).await;
                 Ok(output.clone())
             };
             let seen: String = attempt.step_with_undo(name, call).await?;

@@ -52,6 +52,13 @@ struct Generation {
     undone: BTreeSet<String>,
 }
 
+impl Generation {
+    /// Whether a step was called, whoever knows of it, and is not undone.
+    fn is_left(&self, step: &str) -> bool {
+        self.calls.contains_key(step) && !self.undone.contains(step)
+    }
+}
+
 impl Ledger {
     pub(super) fn new(is_exclusive: bool) -> Self {
         let seen = Seen { balances: [("from".to_owned(), FIRST_BALANCE)].into(), ..Seen::default() };
@@ -87,8 +94,7 @@ impl Ledger {
         generation.completions += usize::from(record.status == Status::Completed);
         generation.is_compensated |= record.status == Status::Compensating;
         if record.status == Status::Failed && self.is_exclusive {
-            let left: Vec<_> = STEPS.iter().filter(|step| generation.outputs.contains_key(**step)).collect();
-            let left: Vec<_> = left.into_iter().filter(|step| !generation.undone.contains(**step)).collect();
+            let left: Vec<_> = STEPS.iter().filter(|step| generation.is_left(step)).collect();
             if !left.is_empty() {
                 broken.push(format!("U6 it failed and {left:?} are not undone"));
             }
@@ -149,8 +155,7 @@ impl Ledger {
             broken.push(format!("U3 {name} is undone before the failure is stored"));
         }
         let mut later = STEPS.iter().skip_while(|step| **step != name).skip(1);
-        let is_left = |step: &&str| generation.outputs.contains_key(*step) && !generation.undone.contains(*step);
-        if self.is_exclusive && later.any(is_left) {
+        if self.is_exclusive && later.any(|step| generation.is_left(step)) {
             broken.push(format!("U5 {name} is undone too early"));
         }
         generation.undone.insert(name.to_owned());

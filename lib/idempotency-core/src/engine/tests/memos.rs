@@ -57,3 +57,25 @@ async fn another_type_is_an_error_and_an_answer_that_was_not_stored_is_not_given
     let other = claim.attempt().memo::<u32, StepError, _>("summary", &("model-7", "x"), async || panic!("called"));
     assert!(matches!(other.await, Err(StepError::Type { .. })));
 }
+
+#[tokio::test]
+async fn an_input_is_the_same_in_whatever_order_its_members_come() {
+    #[derive(serde::Serialize)]
+    struct Ab {
+        a: u8,
+        b: u8,
+    }
+    #[derive(serde::Serialize)]
+    struct Ba {
+        b: u8,
+        a: u8,
+    }
+    let (world, asked) = (World::new(), AtomicU64::new(0));
+    let model = async || Ok::<_, StepError>(asked.fetch_add(1, Ordering::SeqCst));
+    let claim = world.fresh().await;
+    assert_eq!(claim.attempt().memo("summary", &Ab { a: 1, b: 2 }, model).await.unwrap(), 0);
+    world.advance(PAST_THE_LEASE);
+    let claim = world.fresh().await;
+    assert_eq!(claim.attempt().memo("summary", &Ba { b: 2, a: 1 }, model).await.unwrap(), 0);
+    assert_eq!(claim.attempt().memo("summary", &Ba { b: 1, a: 2 }, model).await.unwrap(), 1);
+}

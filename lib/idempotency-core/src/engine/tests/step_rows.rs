@@ -125,13 +125,27 @@ async fn rows_are_kept_a_day_longer_than_their_record_and_longer_when_it_is_take
     assert_eq!(world.engine.store().inner.all_rows().len(), 1);
 }
 
+#[tokio::test(start_paused = true)]
+async fn rows_whose_answer_was_lost_are_read_again() {
+    for fault in [Fault::DropBefore, Fault::DropAfter, Fault::Throttle] {
+        let world = World::new();
+        drop(text(world.fresh().await.attempt(), "a", "first").await);
+        world.advance(PAST_THE_LEASE);
+        let claim = world.fresh().await;
+        world.calls();
+        world.script([fault]);
+        assert_eq!(text(claim.attempt(), "a", "again").await.unwrap(), "first");
+        assert_eq!(world.calls(), ["rows", "rows"]);
+    }
+}
+
 #[tokio::test]
 async fn rows_that_cannot_be_read_are_an_error_before_the_call_and_are_read_again_by_the_next_step() {
     let world = World::new();
     drop(text(world.fresh().await.attempt(), "a", "first").await);
     world.advance(PAST_THE_LEASE);
     let claim = world.fresh().await;
-    world.script([Fault::DropBefore]);
+    world.script([Fault::Refuse]);
     let a = claim.attempt().step::<String, StepError, _>("a", async |_| panic!("called"));
     assert!(matches!(a.await, Err(StepError::Store(_))));
     world.calls();

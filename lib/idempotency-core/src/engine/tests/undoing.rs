@@ -61,7 +61,7 @@ async fn rows_of_a_stuck_record_are_kept_as_long_as_it_is() {
     let stuck = world.stored();
     assert_eq!(stuck.status, Status::Stuck);
     let rows = world.engine.store().inner.all_rows();
-    assert_eq!(rows.len(), 1);
+    assert_eq!(rows.len(), 2);
     assert!(rows.iter().all(|row| row.expires_at >= stuck.expires_at), "{rows:?} {stuck:?}");
 }
 

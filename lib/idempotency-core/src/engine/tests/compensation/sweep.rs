@@ -52,7 +52,7 @@ async fn check(world: &World, shop: &Shop, what: &str) {
 #[tokio::test(start_paused = true)]
 async fn whatever_call_is_lost_the_next_requests_undo_everything_once() {
     let calls = until_answered(&World::new(), &Shop::default(), vec![], "nothing is lost").await;
-    assert_eq!(calls, 8);
+    assert_eq!(calls, 10);
     let kinds = [
         ("dropped before", Fault::HangBefore, 1),
         ("dropped after", Fault::HangAfter, 1),
@@ -103,8 +103,8 @@ async fn a_stuck_record_is_written_once_whatever_reply_is_lost() {
     for fault in [Fault::DropAfter, Fault::RepeatAfterLostReply, Fault::DropBefore] {
         let (world, shop) = (World::new(), Shop::default());
         shop.says([Says::Error]);
-        // Claim, three steps, `compensating`, and then `stuck`.
-        world.script([vec![Fault::None; 5], vec![fault]].concat());
+        // Claim, three steps in five rows, `compensating`, two rows kept for longer, and then `stuck`.
+        world.script([vec![Fault::None; 13], vec![fault]].concat());
         assert_eq!(asked(&world, &shop).await, Answer::Stuck);
         let stuck = world.stored();
         assert_eq!(stuck.status, Status::Stuck);
