@@ -148,13 +148,13 @@ pub fn decide(existing: Option<&Record>, request: &ClaimRequest, now: EpochMilli
 
 impl Decision {
     /// The record to be written before (or, atomic, with) a run of the operation; the decision itself where it does not run.
-    pub(crate) fn into_run(self) -> Result<Record, Self> {
+    pub(crate) fn into_run(self) -> Result<Record, Box<Self>> {
         match self {
             Self::Insert(record)
             | Self::TakeOver { record, .. }
             | Self::Resume { record, .. }
             | Self::Expired { record, .. } => Ok(record),
-            other => Err(other),
+            other => Err(Box::new(other)),
         }
     }
 }

@@ -55,51 +55,34 @@ fn effect_action(table: &str, effect: &Effect) -> Result<TransactWriteItem, Buil
     }
 }
 
+/// A builder with what every action has. The SDK's builders share no trait.
+macro_rules! conditioned {
+    ($builder:expr, $write:expr) => {
+        $builder
+            .table_name($write.table())
+            .set_condition_expression($write.condition().map(ToOwned::to_owned))
+            .set_expression_attribute_names(names($write))
+            .set_expression_attribute_values(values($write))
+            .return_values_on_condition_check_failure(AllOld)
+    };
+}
+
 fn table_action(write: &TableWrite) -> Result<TransactWriteItem, BuildError> {
     let action = TransactWriteItem::builder();
-    let (names, values) = (names(write), values(write));
-    let condition = write.condition().map(ToOwned::to_owned);
     Ok(match write.kind() {
         TableWriteKind::Put(item) => {
-            let put = Put::builder()
-                .table_name(write.table())
-                .set_item(Some(sdk_item(item)))
-                .set_condition_expression(condition)
-                .set_expression_attribute_names(names)
-                .set_expression_attribute_values(values)
-                .return_values_on_condition_check_failure(AllOld);
-            action.put(put.build()?)
+            action.put(conditioned!(Put::builder(), write).set_item(Some(sdk_item(item))).build()?)
         }
         TableWriteKind::Update { key, expression } => {
-            let update = Update::builder()
-                .table_name(write.table())
-                .set_key(Some(sdk_item(key)))
-                .update_expression(expression)
-                .set_condition_expression(condition)
-                .set_expression_attribute_names(names)
-                .set_expression_attribute_values(values)
-                .return_values_on_condition_check_failure(AllOld);
-            action.update(update.build()?)
+            let update = conditioned!(Update::builder(), write).update_expression(expression);
+            action.update(update.set_key(Some(sdk_item(key))).build()?)
         }
         TableWriteKind::Delete(key) => {
-            let delete = Delete::builder()
-                .table_name(write.table())
-                .set_key(Some(sdk_item(key)))
-                .set_condition_expression(condition)
-                .set_expression_attribute_names(names)
-                .set_expression_attribute_values(values)
-                .return_values_on_condition_check_failure(AllOld);
-            action.delete(delete.build()?)
+            action.delete(conditioned!(Delete::builder(), write).set_key(Some(sdk_item(key))).build()?)
         }
         TableWriteKind::Check(key) => {
-            let check = ConditionCheck::builder()
-                .table_name(write.table())
-                .set_key(Some(sdk_item(key)))
-                .set_condition_expression(condition)
-                .set_expression_attribute_names(names)
-                .set_expression_attribute_values(values)
-                .return_values_on_condition_check_failure(AllOld);
-            action.condition_check(check.build()?)
+            let check = conditioned!(ConditionCheck::builder(), write);
+            action.condition_check(check.set_key(Some(sdk_item(key))).build()?)
         }
     }
     .build())

@@ -117,11 +117,11 @@ impl<S: Store> Engine<S> {
         match self.undo_steps(claim.attempt(), steps, undo).await {
             Undoing::Done => {
                 let within = self.timeouts.for_call(claim.attempt().deadline, self.now());
-                let failure = self.replay(claim.record().clone(), within).await.ok();
+                let failure = Box::pin(self.replay(claim.record().clone(), within)).await.ok();
                 let record = claim.record();
                 let expires_at = forget_at(record.lease_until, self.now(), &claim.attempt().effects.policy);
                 let failed = Record { status: Status::Failed, expires_at, ..record.clone() };
-                Compensated::Failed { completion: self.end_as(&claim, failed).await, failure }
+                Compensated::Failed { completion: Box::pin(self.end_as(&claim, failed)).await, failure }
             }
             Undoing::Later => {
                 self.keep_rows_long(&claim).await;
@@ -161,7 +161,8 @@ impl<S: Store> Engine<S> {
     async fn keep_rows_long(&self, claim: &Claim) {
         let (record, deadline) = (claim.record(), claim.attempt().deadline);
         let expires_at = self.long(record);
-        if let Err(error) = self.rows_with_values(&record.key, record.execution, expires_at, deadline).await {
+        let rows = self.rows_with_values(&record.key, record.execution, expires_at, deadline);
+        if let Err(error) = Box::pin(rows).await {
             tracing::error!(record = %record.key, error = &error as &dyn Error, "the rows of what is to be undone are not kept for longer than the window");
         }
     }

@@ -223,7 +223,7 @@ impl<S: Store> Engine<S> {
         match decide(stored.as_ref(), request, self.now(), policy).into_run() {
             // Parts of the result stand under the owner, which stays.
             Ok(record) => Ok(claim.over(record, observed)),
-            Err(decision) => Err(self.instead(decision, stored, within).await),
+            Err(decision) => Err(self.instead(*decision, stored, within).await),
         }
     }
 
@@ -253,7 +253,7 @@ impl<S: Store> Engine<S> {
         let Ok(Some(stored)) = self.store.get(&request.key, within).await else { return Completion::Stored };
         match decide(Some(&stored), request, self.now(), policy).into_run() {
             Ok(_) => Completion::Stored,
-            Err(decision) => self.instead(decision, Some(stored), within).await,
+            Err(decision) => self.instead(*decision, Some(stored), within).await,
         }
     }
 
