@@ -12,9 +12,28 @@ pub enum Mutant {
     EndToldBeforeStored,
     /// The answers of a batch go to the wrong members.
     BatchAnswersShifted,
+    /// A later attempt is shown no rows.
+    RowsHidden,
+    /// A row is told as stored and is not.
+    RowUnwritten,
+    /// A row is told as stored by its sender, whatever stands in its place.
+    RowOfAnotherTakenForOwn,
+    /// That steps are being undone is told as stored and is not.
+    FailureUnstored,
+    /// What was staged is left out of the commit.
+    StagedLeftOut,
 }
 
 impl Mutant {
     /// Every mutant.
-    pub const ALL: [Self; 3] = [Self::LookAdmits, Self::EndToldBeforeStored, Self::BatchAnswersShifted];
+    pub const ALL: [Self; 8] = [
+        Self::LookAdmits,
+        Self::EndToldBeforeStored,
+        Self::BatchAnswersShifted,
+        Self::RowsHidden,
+        Self::RowUnwritten,
+        Self::RowOfAnotherTakenForOwn,
+        Self::FailureUnstored,
+        Self::StagedLeftOut,
+    ];
 }
