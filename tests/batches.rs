@@ -12,6 +12,9 @@ use crate::{
 /// Ends of claims wait for each other as long as it takes, so that a busy machine changes no count.
 const PATIENT: (&str, &str) = ("LINGER_MS", "60000");
 
+/// And a request that a busy machine is slow to answer is not sent a second time.
+const UNHURRIED: [(&str, &str); 2] = [PATIENT, ("ATTEMPT_MS", "60000")];
+
 fn samples(numbers: std::ops::Range<usize>) -> Vec<Sample> {
     numbers.map(|number| Sample::new(number, "it")).collect()
 }
@@ -34,7 +37,7 @@ async fn assert_runs(world: &EventWorld, count: usize) {
 
 #[tokio::test]
 async fn a_batch_of_ten_fresh_messages_costs_two_requests() {
-    let world = EventWorld::start("sqs", &[PATIENT]).await;
+    let world = EventWorld::start("sqs", &UNHURRIED).await;
     assert_done(&world, Trigger::Sqs, &samples(0..10)).await;
     assert_eq!(world.store_operations(), ["BatchExecuteStatement"; 2]);
     assert_runs(&world, 10).await;
@@ -52,7 +55,7 @@ async fn a_batch_of_ten_fresh_messages_costs_two_requests() {
 
 #[tokio::test]
 async fn messages_that_are_delivered_again_are_read_first() {
-    let world = EventWorld::start("sqs", &[PATIENT]).await;
+    let world = EventWorld::start("sqs", &UNHURRIED).await;
     assert_done(&world, Trigger::Sqs, &samples(0..5)).await;
     world.store_operations();
 
@@ -70,16 +73,29 @@ async fn messages_that_are_delivered_again_are_read_first() {
 
 #[tokio::test]
 async fn larger_batches_go_in_groups_of_twenty_five() {
-    let world = EventWorld::start("sqs", &[PATIENT, ("CONCURRENCY", "60")]).await;
+    let variables = [&UNHURRIED[..], &[("CONCURRENCY", "60")]].concat();
+    let world = EventWorld::start("sqs", &variables).await;
     assert_done(&world, Trigger::Sqs, &samples(0..60)).await;
-    assert_eq!(world.store_operations(), ["BatchExecuteStatement"; 6]);
+    let requests = world.store_requests();
+    assert!(requests.iter().all(|request| request.operation == "BatchExecuteStatement"), "{requests:?}");
+    let sizes: Vec<_> = requests.iter().map(|request| request.body["Statements"].as_array().unwrap().len()).collect();
+    let (claims, ends) = sizes.split_at(3);
+    // The claims leave together.
+    let mut claims = claims.to_vec();
+    claims.sort_unstable();
+    assert_eq!(claims, [10, 25, 25]);
+    // The ends leave as soon as there are 25 of them. How many more are there by then is the handlers' business: they leave with them, in
+    // a second request.
+    assert!(ends.iter().all(|size| *size <= 25), "{ends:?}");
+    assert_eq!(ends.iter().sum::<usize>(), 60);
+    assert!((3..=5).contains(&ends.len()), "{ends:?}");
     assert_runs(&world, 60).await;
     world.stop().await;
 }
 
 #[tokio::test]
 async fn one_after_the_other_is_two_requests_each() {
-    let world = EventWorld::start("sqs", &[("CONCURRENCY", "1")]).await;
+    let world = EventWorld::start("sqs", &[("CONCURRENCY", "1"), ("ATTEMPT_MS", "60000")]).await;
     assert_done(&world, Trigger::Sqs, &samples(0..3)).await;
     assert_eq!(world.store_operations(), ["PutItem"; 6]);
     world.stop().await;
@@ -87,7 +103,7 @@ async fn one_after_the_other_is_two_requests_each() {
 
 #[tokio::test]
 async fn an_expired_record_that_a_batch_runs_into_is_replaced() {
-    let world = EventWorld::start("sqs", &[PATIENT]).await;
+    let world = EventWorld::start("sqs", &UNHURRIED).await;
     assert_done(&world, Trigger::Sqs, &samples(0..4)).await;
     world.records().end_storage_ttls().await.unwrap();
     world.store_operations();
@@ -199,7 +215,7 @@ async fn a_group_stops_at_its_first_failure_and_others_go_on() {
 
 #[tokio::test]
 async fn a_group_ends_one_message_before_it_begins_the_next() {
-    let world = EventWorld::start("sqs", &[PATIENT]).await;
+    let world = EventWorld::start("sqs", &UNHURRIED).await;
     assert_done(&world, Trigger::Fifo, &samples(0..3)).await;
     assert_eq!(world.store_operations(), ["PutItem"; 6], "claim and end, message by message");
     world.stop().await;

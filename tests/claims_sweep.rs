@@ -90,10 +90,36 @@ fn wordings(requests: &[RecordedRequest]) -> BTreeSet<String> {
     wordings
 }
 
+/// What is stored of a claim when its attempt crashes.
+#[derive(Debug)]
+struct Crash {
+    has_summary: bool,
+    has_told: bool,
+}
+
+impl QueueWorld {
+    /// What is stored of a claim beyond these records and what stands beside them. Its row and its event are there if its record says
+    /// so, and not otherwise.
+    async fn crashed(&self, name: &str, known: usize, known_beside: usize) -> Crash {
+        let records = self.stack.records().all().await.unwrap();
+        let completed = records.iter().filter(|record| record.status == Status::Completed).count() - known;
+        let is_of = |json: &&Value| json["claim_id"] == name;
+        let (rows, events) = (self.claims().await, self.events().await);
+        let committed = (rows.iter().filter(is_of).count(), events.iter().filter(is_of).count());
+        // The marker's record is completed first.
+        let (has_told, expected) = (completed > 0, usize::from(completed == 2));
+        assert_eq!(committed, (expected, expected), "{name}: {records:?}");
+        let has_summary = self.stack.records().beside().await.unwrap().len() > known_beside;
+        Crash { has_summary, has_told }
+    }
+}
+
 /// A crash, the retries after it, and what must be true then.
 async fn crash(world: &QueueWorld, name: &str, case: Case) {
     let deleted = world.stack.mapping().unwrap().counts().deleted;
     let message = claim(name, &document(CHUNKS));
+    let known = world.stack.records().all().await.unwrap().len();
+    let known_beside = world.stack.records().beside().await.unwrap().len();
     world.forget_requests();
     let gate = Gate::new();
     let fault = if case.is_applied { Fault::HoldAfter(gate.clone()) } else { Fault::Hold(gate.clone()) };
@@ -101,11 +127,17 @@ async fn crash(world: &QueueWorld, name: &str, case: Case) {
     world.send(&message);
     timeout(PATIENCE, gate.reached()).await.unwrap_or_else(|_| panic!("{case:?}: {:?}", world.stack.function().logs()));
     world.kill().await;
+    let stored = world.crashed(name, known, known_beside).await;
     case.callee.proxy(world).clear_rules();
     world.stack.records().end_leases().await.unwrap();
 
     world.redelivered(deleted + 1).await;
     world.assert_taken_in_once(name, CHUNKS).await;
+    let asked = [Callee::Summariser, Callee::Notifier].map(|callee| callee.proxy(world).requests().len());
+    for (asked, is_stored) in asked.into_iter().zip([stored.has_summary, stored.has_told]) {
+        // What was stored is not asked for again; what was not may have been asked for in vain.
+        assert!(asked == 1 || (asked == 2 && !is_stored), "{case:?}: {asked} requests, {stored:?}");
+    }
     // What was on its way arrives after all.
     gate.open();
     let arrived = async || {

@@ -84,9 +84,14 @@ impl EventWorld {
 
     /// The operations on the table of records since the last call, in their order.
     pub(crate) fn store_operations(&self) -> Vec<String> {
+        self.store_requests().into_iter().map(|request| request.operation).collect()
+    }
+
+    /// The requests to the table of records since the last call, in their order.
+    pub(crate) fn store_requests(&self) -> Vec<RecordedRequest> {
         let requests = self.proxy.requests();
         self.proxy.clear_requests();
-        requests.into_iter().filter(is_of_the_store).map(|request| request.operation).collect()
+        requests.into_iter().filter(is_of_the_store).collect()
     }
 
     pub(crate) fn log(&self) -> String {

@@ -68,11 +68,25 @@ pub enum Mutant {
     RowsOfAnyGeneration,
     /// A row is written over one that stands in its place.
     RowOverwrites,
+    /// An end that was not answered is told as stored.
+    UnansweredEndToldAsStored,
+    /// A later attempt does not read which steps are done.
+    EarlierStepsNotRead,
+    /// An attempt that cannot tell whether its step is stored releases its record.
+    UnkeptStepReleases,
+    /// The handler goes on although it is stored that its operation failed.
+    HandlerGoesOnAfterFailure,
+    /// Who fails for good undoes what it has done itself, and nothing of an earlier attempt.
+    FailureForgetsEarlierSteps,
+    /// A stuck record is taken for one whose steps are being undone.
+    StuckIsUndoneAgain,
+    /// What is undone is ended as if it had succeeded.
+    UndoneIsCompleted,
 }
 
 impl Mutant {
     /// Every mutant.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 38] = [
         Self::CompleteWithoutOwner,
         Self::CompleteUnconditionally,
         Self::ReleaseWithoutOwner,
@@ -104,5 +118,12 @@ impl Mutant {
         Self::FailedIsUndoneAgain,
         Self::RowsOfAnyGeneration,
         Self::RowOverwrites,
+        Self::UnansweredEndToldAsStored,
+        Self::EarlierStepsNotRead,
+        Self::UnkeptStepReleases,
+        Self::HandlerGoesOnAfterFailure,
+        Self::FailureForgetsEarlierSteps,
+        Self::StuckIsUndoneAgain,
+        Self::UndoneIsCompleted,
     ];
 }

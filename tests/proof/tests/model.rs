@@ -2,12 +2,14 @@
 //!
 //! Method: exhaustive search of small models in `cargo test`; the long runs are commands of `proof`.
 
+use std::collections::BTreeSet;
+
 use idempotency_core::OnAbandoned;
 use proof::{
     Mutant,
     model::{Model, Work},
 };
-use stateright::{Checker, HasDiscoveries, Model as _};
+use stateright::{Checker, Expectation, HasDiscoveries, Model as _};
 
 fn check(model: Model) {
     let name = model.to_string();
@@ -133,7 +135,11 @@ fn models(mutant: Mutant) -> Vec<Model> {
         Mutant::CommitWithoutCondition => {
             return vec![Model { work: Work::Atomic, zombies: true, until: 1, attempts: 3, ..rerun }];
         }
-        Mutant::StagedBeforeItsRecord | Mutant::StagedAfterItsRecord | Mutant::StagedWithoutItsRecord => {
+        Mutant::UnkeptStepReleases => return vec![Model { calm: false, until: 4, ..steps }],
+        Mutant::StagedBeforeItsRecord
+        | Mutant::StagedAfterItsRecord
+        | Mutant::StagedWithoutItsRecord
+        | Mutant::UnansweredEndToldAsStored => {
             return vec![Model { work: Work::Staged, zombies: true, until: 4, ..rerun }];
         }
         Mutant::CompensatingLeaseIgnored
@@ -143,7 +149,12 @@ fn models(mutant: Mutant) -> Vec<Model> {
         | Mutant::ResumeWithoutUndone
         | Mutant::FailedIsUndoneAgain
         | Mutant::RowsOfAnyGeneration
-        | Mutant::RowOverwrites => {
+        | Mutant::RowOverwrites
+        | Mutant::EarlierStepsNotRead
+        | Mutant::HandlerGoesOnAfterFailure
+        | Mutant::FailureForgetsEarlierSteps
+        | Mutant::StuckIsUndoneAgain
+        | Mutant::UndoneIsCompleted => {
             return vec![Model { until: 9, ..steps.clone() }, Model { zombies: true, until: 5, ..steps }];
         }
         _ => {}
@@ -170,5 +181,46 @@ fn every_mutant_is_killed() {
         });
         eprintln!("{mutant:?}: {killed_by:?}");
         assert!(killed_by.is_some(), "{mutant:?} survives");
+    }
+}
+
+/// A mutant that breaks each invariant. No single one breaks U8 alone: what was compensating completes only over its own record as it is
+/// undone (I5 too), or after another handler has begun (U1 too).
+const BROKEN_BY: [(&str, Mutant); 15] = [
+    ("E1", Mutant::StagedAfterItsRecord),
+    ("E2", Mutant::CommitWithoutCondition),
+    ("E3", Mutant::UnansweredEndToldAsStored),
+    ("S1", Mutant::RowOverwrites),
+    ("S2", Mutant::RowsOfAnyGeneration),
+    ("S3", Mutant::EarlierStepsNotRead),
+    ("S4", Mutant::UnkeptStepReleases),
+    ("U1", Mutant::CompensatingRunsTheHandler),
+    ("U2", Mutant::HandlerGoesOnAfterFailure),
+    ("U3", Mutant::UndoneInSilence),
+    ("U4", Mutant::ResumeWithoutUndone),
+    ("U5", Mutant::UndoForward),
+    ("U6", Mutant::FailureForgetsEarlierSteps),
+    ("U7", Mutant::StuckIsUndoneAgain),
+    ("U8", Mutant::UndoneIsCompleted),
+];
+
+#[test]
+fn every_invariant_of_effects_is_broken_by_a_mutant() {
+    let names = [Work::Staged, Work::Steps].map(|work| Model { work, ..Model::new(OnAbandoned::Rerun) }.properties());
+    let always = names.into_iter().flatten().filter(|property| property.expectation == Expectation::Always);
+    let names: BTreeSet<&str> =
+        always.map(|property| property.name).filter(|name| name.starts_with(['E', 'S', 'U'])).collect();
+    assert_eq!(names.iter().map(|name| &name[..2]).collect::<Vec<_>>(), BROKEN_BY.map(|(invariant, _)| invariant));
+    for (name, (_, mutant)) in names.into_iter().zip(BROKEN_BY) {
+        let broken = models(mutant).into_iter().find_map(|model| {
+            let finish = HasDiscoveries::AnyOf([name].into());
+            let checker = model.checker().threads(2).finish_when(finish).spawn_bfs().join();
+            let path = checker.discovery(name)?;
+            let together: Vec<_> =
+                checker.discoveries().into_keys().filter(|other| other.starts_with(['I', 'E', 'S', 'U'])).collect();
+            Some((path.into_actions().len(), together))
+        });
+        eprintln!("{name}: {mutant:?}: {broken:?}");
+        assert!(broken.is_some(), "{mutant:?} does not break {name}");
     }
 }

@@ -1,19 +1,21 @@
 //! A Lambda function of records for the tests of triggers: it does with each record what the record says.
 //!
-//! The source is `TRIGGER`, the promise `ON_ABANDONED`, how the ends of a batch wait `LINGER_MS`, how many run side by side
+//! The source is `TRIGGER`, the promise `ON_ABANDONED`, how the ends of a batch wait `LINGER_MS`, how long each request may
+//! take `ATTEMPT_MS`, how many run side by side
 //! `CONCURRENCY`, `ON_POISON` whether poison is skipped, `VISIBILITY=lease` lets messages in conflict wait for the lease, `ORDER` whether it is kept by key. With `MESSAGE=raw` any payload is taken.
 //! Every run of the handler writes a new item into `EFFECTS_TABLE`: its runs are counted there, by key.
 
 use std::{env, time::Duration};
 
-use aws_sdk_dynamodb::{Client, types::AttributeValue};
+use aws_sdk_dynamodb::{Client, config::timeout::TimeoutConfig, types::AttributeValue};
 use lambda_http::{
     Error, LambdaEvent,
     lambda_runtime::{run, service_fn},
     tracing,
 };
 use lambda_idempotency::{
-    Attempt, Idempotency, IdempotencyKey, OnAbandoned, Operation, Scope, Timeouts, client_from_env,
+    Attempt, DynamoDbStore, Engine, Idempotency, IdempotencyKey, OnAbandoned, Operation, Scope, Timeouts,
+    client_from_env,
     events::{
         DynamoDbStream, EventBridge, EventOperation, FromRecord, Identity, Invocation, Kafka, KafkaReporting, Kinesis,
         OnPoison, Payload, Raw, S3, Scheduler, Sns, Source, Sqs, Undecodable, run as run_records,
@@ -123,7 +125,6 @@ fn operation() -> EventOperation {
         Ok("reject") => operation.on_abandoned(OnAbandoned::Reject),
         _ => operation,
     };
-    let number = |name: &str| env::var(name).ok().and_then(|number| number.parse::<u64>().ok());
     let operation = match number("LINGER_MS") {
         Some(linger) => operation.linger(Duration::from_millis(linger)),
         None => operation,
@@ -150,15 +151,32 @@ fn identify(Message(task): &Message) -> Identity {
     }
 }
 
-/// Ends of claims wait for each other no longer than a part of what a call may take. Where a test wants them to wait, so may calls.
-fn patient(idempotency: Idempotency) -> Idempotency {
-    if env::var_os("LINGER_MS").is_none() {
-        return idempotency;
+/// Ends of claims wait for each other no longer than a part of what a call may take. Where a test wants them to wait, so may calls; and
+/// where it counts requests, a slow answer is not asked for again.
+async fn patient(idempotency: Idempotency) -> Result<Idempotency, Error> {
+    if env::var_os("LINGER_MS").is_none() && env::var_os("ATTEMPT_MS").is_none() {
+        return Ok(idempotency);
     }
     let mut timeouts = Timeouts::default();
     (timeouts.call, timeouts.completion) = (Duration::from_secs(60), Duration::from_secs(60));
-    let engine = idempotency.engine().clone().with_timeouts(timeouts);
-    Idempotency::with_engine(engine, idempotency.namespace().clone()).with_mode(idempotency.mode())
+    let engine = match number("ATTEMPT_MS") {
+        Some(attempt) => Engine::new(DynamoDbStore::new(slow_client(attempt).await, env::var(Idempotency::TABLE)?)),
+        None => idempotency.engine().clone(),
+    };
+    let engine = engine.with_timeouts(timeouts);
+    Ok(Idempotency::with_engine(engine, idempotency.namespace().clone()).with_mode(idempotency.mode()))
+}
+
+/// A client that waits for each answer for this many milliseconds.
+async fn slow_client(attempt: u64) -> Client {
+    let attempt = Duration::from_millis(attempt);
+    let timeouts = TimeoutConfig::builder().operation_attempt_timeout(attempt).operation_timeout(attempt).build();
+    let config = aws_sdk_dynamodb::config::Builder::from(&sdk_config_from_env().await).timeout_config(timeouts);
+    Client::from_conf(config.build())
+}
+
+fn number(name: &str) -> Option<u64> {
+    env::var(name).ok()?.parse().ok()
 }
 
 async fn serve<Src>(source: Src) -> Result<(), Error>
@@ -167,7 +185,7 @@ where
     Src::Event: DeserializeOwned,
     Src::Response: Serialize,
 {
-    let idempotency = patient(Idempotency::from_env().await?);
+    let idempotency = patient(Idempotency::from_env().await?).await?;
     let idempotency = match env::var("VISIBILITY").as_deref() {
         Ok("lease") => idempotency.with_sqs(aws_sdk_sqs::Client::new(&sdk_config_from_env().await)),
         _ => idempotency,

@@ -330,10 +330,11 @@ fn is_set<T: PartialEq>(sorted: &[T]) -> bool {
 fn calls_as_promised(state: &State) -> bool {
     let calls = &state.beside.calls;
     calls.iter().all(|(execution, step, _)| {
-        let callers = calls.iter().filter(|call| (call.0, call.1) == (*execution, *step)).map(|call| call.2);
+        let callers = || calls.iter().filter(|call| (call.0, call.1) == (*execution, *step)).map(|call| call.2);
         let is_lost = |caller: &usize| state.attempts.get(*caller).is_some_and(|it| it.phase == Phase::Lost);
-        let (lost, others): (Vec<usize>, Vec<usize>) = callers.partition(is_lost);
-        lost.len() + others.len() <= 1 + lost.len()
+        let mut lost: Vec<usize> = callers().filter(is_lost).collect();
+        lost.dedup();
+        callers().count() <= 1 + lost.len()
     })
 }
 

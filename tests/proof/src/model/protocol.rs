@@ -140,7 +140,10 @@ impl Model {
             (Mutant::CompensatingRunsTheHandler, Decision::Compensate { from, record }, _) => {
                 Decision::TakeOver { from, record: Record { status: Status::InFlight, ..record } }
             }
-            (Mutant::FailedIsUndoneAgain, Decision::Replay, Some(record)) if record.status == Status::Failed => {
+            (Mutant::FailedIsUndoneAgain, Decision::Replay, Some(record))
+            | (Mutant::StuckIsUndoneAgain, Decision::Stuck, Some(record))
+                if record.status != Status::Completed =>
+            {
                 let over = Record { status: Status::Compensating, lease_until: now, ..record.clone() };
                 match decide(Some(&over), request, now, &policy) {
                     Decision::Compensate { record: next, .. } => {

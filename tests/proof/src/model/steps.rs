@@ -5,7 +5,7 @@ use idempotency_core::{EpochSeconds, ExecutionId, Record, Status};
 use super::{
     Action, Model, Network, Phase, State, Told, Undone,
     attempt::{Write, WriteKind},
-    work::{Row, STEPS, note},
+    work::{Row, STEPS, add, note},
     world::{end_of, leave},
 };
 use crate::Mutant;
@@ -15,7 +15,8 @@ impl Model {
     pub(super) fn possible_steps(&self, state: &State, attempt: usize, record: &Record, actions: &mut Vec<Action>) {
         let Some(it) = state.attempts.get(attempt) else { return };
         if it.place < STEPS {
-            actions.push(match (record.attempt.get() > 1, &it.rows) {
+            let reads = record.attempt.get() > 1 && self.mutant != Mutant::EarlierStepsNotRead;
+            actions.push(match (reads, &it.rows) {
                 (true, None) => Action::ReadRows { attempt },
                 _ => Action::Step { attempt },
             });
@@ -50,7 +51,7 @@ impl Model {
         let row = Row { execution, step, undone: false, by: attempt };
         it.phase = Phase::Keeping { record: record.clone(), row };
         it.sent_twice = false;
-        note(&mut state.beside.calls, (execution, step, attempt));
+        add(&mut state.beside.calls, (execution, step, attempt));
         state.violations.called_after_failure |= state.beside.compensated.contains(&execution);
         state.violations.called_again |= state.beside.is_known(execution, step, false);
         Some(())
@@ -59,7 +60,8 @@ impl Model {
     /// The attempt's operation has failed for good.
     pub(super) fn fail_for_good(&self, state: &mut State, attempt: usize, record: &Record) {
         let Some(it) = state.attempts.get_mut(attempt) else { return };
-        if record.attempt.get() > 1 && it.rows.is_none() {
+        let reads = record.attempt.get() > 1 && self.mutant != Mutant::FailureForgetsEarlierSteps;
+        if reads && it.rows.is_none() {
             it.phase = Phase::Looking(record.clone());
         } else {
             self.begin_undoing(state, attempt, record);
@@ -79,7 +81,7 @@ impl Model {
         it.sent_twice = false;
         let is_begun = record.status != Status::InFlight || self.mutant == Mutant::UndoneInSilence;
         it.phase = match (it.left.is_empty(), is_begun) {
-            (true, _) => end_of(attempt, record, Status::Failed),
+            (true, _) => self.failed(attempt, record),
             (false, true) => Phase::Undoing(record.clone()),
             (false, false) => {
                 let start = Record { status: Status::Compensating, ..record.clone() };
@@ -150,7 +152,8 @@ impl Model {
         it.sent_twice = again;
         if !again {
             // Of a step nobody knows whether it is stored: the attempt counts as lost. What was undone is left to the next.
-            it.phase = if row.undone { leave(attempt, &record, now) } else { Phase::Lost };
+            let leaves = row.undone || self.mutant == Mutant::UnkeptStepReleases;
+            it.phase = if leaves { leave(attempt, &record, now) } else { Phase::Lost };
         }
         Some(())
     }
@@ -187,9 +190,22 @@ impl Model {
         }
         it.left.retain(|step| *step != stored.step);
         it.phase = match it.left.is_empty() {
-            true => end_of(attempt, &record, Status::Failed),
+            true => self.failed(attempt, &record),
             false => Phase::Undoing(record),
         };
+    }
+
+    /// An attempt has nothing more to undo.
+    fn failed(&self, attempt: usize, record: &Record) -> Phase {
+        let is_undone = record.status == Status::Compensating;
+        end_of(
+            attempt,
+            record,
+            match self.mutant {
+                Mutant::UndoneIsCompleted if is_undone => Status::Completed,
+                _ => Status::Failed,
+            },
+        )
     }
 
     /// A reply has shown an attempt that its own claim is stored.
@@ -208,6 +224,9 @@ impl Model {
         let Some(it) = state.attempts.get_mut(attempt) else { return };
         it.sent_twice = false;
         it.phase = match (write.kind, write.record.status) {
+            (WriteKind::Start, _) if self.mutant == Mutant::HandlerGoesOnAfterFailure => {
+                Phase::Running { record: write.record.clone(), proven: true }
+            }
             (WriteKind::Start, _) => Phase::Undoing(write.record.clone()),
             (WriteKind::Leave, _) => Phase::Told(Told::Later),
             (_, Status::Stuck) => Phase::Told(Told::Stuck),

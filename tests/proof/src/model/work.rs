@@ -33,7 +33,7 @@ pub struct Row {
     pub by: usize,
 }
 
-/// What the table holds beside the record, and what happened outside. All are sets in order, so that the same things done in another
+/// What the table holds beside the record, and what happened outside. All are sets or bags in order, so that the same things done in another
 /// order are the same state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Beside {
@@ -41,7 +41,7 @@ pub struct Beside {
     pub rows: Vec<(Row, bool)>,
     /// Rows whose senders have given up on them and that may still arrive.
     pub late: Vec<Row>,
-    /// Steps that were called: generation, step, by whom.
+    /// Steps that were called, once for each time: generation, step, by whom.
     pub calls: Vec<(ExecutionId, u8, usize)>,
     /// Undos that were called: generation, step, by whom.
     pub undos: Vec<(ExecutionId, u8, usize)>,

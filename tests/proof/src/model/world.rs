@@ -299,6 +299,7 @@ impl Model {
             _ if matches!(write.kind, WriteKind::Start | WriteKind::Leave) || write.record.status == Status::Stuck => {
                 Phase::Told(Told::Later)
             }
+            (_, Mutant::UnansweredEndToldAsStored) => Phase::Told(Told::Ended),
             _ => Phase::Told(Told::Unconfirmed),
         };
         Some(())

@@ -9,7 +9,7 @@ use std::{
 use bytes::Bytes;
 use idempotency_core::{
     Batched, Committed, Effect, EpochSeconds, ExecutionId, Flow, Inserted, OwnerToken, Record, RecordKey, Replaced,
-    Row, RowInserted, RowKind, Store, StoreError, Version, Write,
+    Row, RowInserted, RowKind, Status, Store, StoreError, Version, Write,
 };
 use tokio::{task::JoinSet, time::Instant};
 
@@ -79,6 +79,9 @@ impl Store for Link {
     }
 
     async fn replace(&self, expected: Version, record: &Record, within: Duration) -> Result<Replaced, StoreError> {
+        if self.mutant == Mutant::FailureUnstored && record.status == Status::Compensating {
+            return Ok(Replaced::Replaced);
+        }
         if self.mutant == Mutant::EndToldBeforeStored && record.status.is_terminal() {
             let (store, record) = (Arc::clone(&self.store), record.clone());
             self.lingering.lock().unwrap_or_else(PoisonError::into_inner).spawn(async move {
@@ -118,6 +121,7 @@ impl Store for Link {
         effects: &[Effect],
         within: Duration,
     ) -> Result<Committed, StoreError> {
+        let effects = if self.mutant == Mutant::StagedLeftOut { &[] } else { effects };
         let call = self.store.commit(write, effects, within);
         match write {
             Some(write) => self.in_time(&write.record().key, within, call).await,
@@ -126,10 +130,15 @@ impl Store for Link {
     }
 
     async fn insert_row(&self, row: &Row, within: Duration) -> Result<RowInserted, StoreError> {
-        if self.mutant == Mutant::BegunNotStored && matches!(row.kind, RowKind::Begun { .. }) {
+        let is_unwritten = match row.kind {
+            RowKind::Begun { .. } => self.mutant == Mutant::BegunNotStored,
+            _ => self.mutant == Mutant::RowUnwritten,
+        };
+        if is_unwritten {
             return Ok(RowInserted::Inserted);
         }
-        self.in_time(&row.key, within, self.store.insert_row(row, within)).await
+        let inserted = self.in_time(&row.key, within, self.store.insert_row(row, within)).await;
+        if self.mutant == Mutant::RowOfAnotherTakenForOwn { inserted.map(|_| RowInserted::Inserted) } else { inserted }
     }
 
     async fn put_row(&self, row: &Row, within: Duration) -> Result<(), StoreError> {
@@ -137,7 +146,8 @@ impl Store for Link {
     }
 
     async fn rows(&self, key: &RecordKey, execution: ExecutionId, within: Duration) -> Result<Vec<Row>, StoreError> {
-        self.in_time(key, within, self.store.rows(key, execution, within)).await
+        let rows = self.in_time(key, within, self.store.rows(key, execution, within)).await;
+        if self.mutant == Mutant::RowsHidden { rows.map(|_| Vec::new()) } else { rows }
     }
 
     async fn put_parts(

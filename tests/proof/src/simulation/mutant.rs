@@ -14,10 +14,29 @@ pub enum Mutant {
     BatchAnswersShifted,
     /// That a step's call is begun is told as stored and is not.
     BegunNotStored,
+    /// A later attempt is shown no rows.
+    RowsHidden,
+    /// A row is told as stored and is not.
+    RowUnwritten,
+    /// A row is told as stored by its sender, whatever stands in its place.
+    RowOfAnotherTakenForOwn,
+    /// That steps are being undone is told as stored and is not.
+    FailureUnstored,
+    /// What was staged is left out of the commit.
+    StagedLeftOut,
 }
 
 impl Mutant {
     /// Every mutant.
-    pub const ALL: [Self; 4] =
-        [Self::LookAdmits, Self::EndToldBeforeStored, Self::BatchAnswersShifted, Self::BegunNotStored];
+    pub const ALL: [Self; 9] = [
+        Self::LookAdmits,
+        Self::EndToldBeforeStored,
+        Self::BatchAnswersShifted,
+        Self::BegunNotStored,
+        Self::RowsHidden,
+        Self::RowUnwritten,
+        Self::RowOfAnotherTakenForOwn,
+        Self::FailureUnstored,
+        Self::StagedLeftOut,
+    ];
 }

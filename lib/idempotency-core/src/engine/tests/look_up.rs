@@ -41,3 +41,25 @@ async fn a_released_key_has_no_result() {
     assert_eq!(world.engine.release(world.fresh().await).await, Completion::Stored);
     assert_eq!(look_up(&world, OnAbandoned::Reject).await, LookedUp::Nothing);
 }
+
+#[tokio::test]
+async fn steps_that_are_being_undone_are_in_flight_until_their_attempt_is_lost_and_stuck_ones_stay_so() {
+    for on_abandoned in [OnAbandoned::Rerun, OnAbandoned::Reject] {
+        let world = World::new();
+        let claim = world.fresh().await;
+        let compensating = Record { status: Status::Compensating, ..claim.record().clone() };
+        let replaced =
+            world.engine.store().inner.replace(claim.record().version(), &compensating, Duration::ZERO).await;
+        assert_eq!(replaced.unwrap(), Replaced::Replaced);
+        assert!(matches!(look_up(&world, on_abandoned).await, LookedUp::InFlight { .. }));
+        // Repeating the request goes on with it, whatever the policy: nothing is uncertain about it.
+        world.advance(PAST_THE_LEASE);
+        assert_eq!(look_up(&world, on_abandoned).await, LookedUp::Nothing);
+        let stuck = Record { status: Status::Stuck, ..compensating.clone() };
+        let replaced = world.engine.store().inner.replace(compensating.version(), &stuck, Duration::ZERO).await;
+        assert_eq!(replaced.unwrap(), Replaced::Replaced);
+        for _ in 0..2 {
+            assert_eq!(look_up(&world, on_abandoned).await, LookedUp::Stuck);
+        }
+    }
+}

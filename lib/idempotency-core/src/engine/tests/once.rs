@@ -114,6 +114,32 @@ async fn where_lost_attempts_are_not_repeated_nobody_does_it_again() {
     }
 }
 
+#[tokio::test]
+async fn where_lost_attempts_are_not_repeated_a_call_that_failed_is_uncertain_once_its_lease_is_over() {
+    for on_abandoned in [OnAbandoned::Reject, OnAbandoned::Probe] {
+        let (world, mails) = (World::new(), Mutex::default());
+        let policy = HTTP.on_abandoned(on_abandoned);
+        let first = claim(&world, "1", "t", policy).await;
+        world.calls();
+        let in_flight = || StepError::InFlight { name: "mail".into() };
+        let fails = first.attempt().once("received", "claim-7", async |_| Err(in_flight()));
+        assert!(matches!(fails.await, Err(StepError::InFlight { name }) if name == "mail"), "the call's own error");
+        assert_eq!(world.calls(), ["insert"], "the marker is not released");
+        let second = claim(&world, "2", "t", policy).await;
+        for _ in 0..2 {
+            let error = tell(second.attempt(), "claim-7", &mails).await.unwrap_err();
+            assert!(matches!(error, StepError::InFlight { name } if name == "received"));
+        }
+        world.advance(PAST_THE_LEASE);
+        let third = claim(&world, "3", "t", policy).await;
+        for _ in 0..2 {
+            let error = tell(third.attempt(), "claim-7", &mails).await.unwrap_err();
+            assert!(matches!(&error, StepError::Uncertain { name } if name == "received") && !error.is_retryable());
+        }
+        assert_eq!(*mails.lock().unwrap(), [""; 0]);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_call_that_was_made_counts_whatever_becomes_of_the_marker() {
     for faults in [vec![Fault::None, Fault::DropAfter], [vec![Fault::None], vec![Fault::DropBefore; 100_000]].concat()]

@@ -117,6 +117,26 @@ async fn a_commit_that_is_refused_for_good_releases_the_key() {
 }
 
 #[tokio::test]
+async fn a_commit_that_is_refused_for_good_keeps_the_key_where_the_handler_may_not_run_again() {
+    for on_abandoned in [OnAbandoned::Reject, OnAbandoned::Probe] {
+        let (world, policy) = (World::new(), Policy::new(Window::http()).on_abandoned(on_abandoned));
+        let claim = world.fresh_under(policy).await;
+        world.stage(&claim);
+        world.calls();
+        world.script([Fault::Refuse]);
+        assert_eq!(complete(&world, claim).await, Completion::Uncommitted);
+        assert_eq!((world.calls(), world.status()), (vec!["commit"], Some(Status::InFlight)), "the lease stays");
+        assert!(matches!(world.claim_under(policy).await, Claimed::Conflict { .. }));
+        world.advance(PAST_THE_LEASE);
+        match (on_abandoned, world.claim_under(policy).await) {
+            (OnAbandoned::Reject, Claimed::Uncertain) | (OnAbandoned::Probe, Claimed::Abandoned(_)) => {}
+            (_, claimed) => panic!("{claimed:?}"),
+        }
+        assert_eq!(world.effects(), 0);
+    }
+}
+
+#[tokio::test]
 async fn a_condition_that_does_not_hold_leaves_the_claim_to_be_ended() {
     let world = World::new();
     let claim = run(&world).await;

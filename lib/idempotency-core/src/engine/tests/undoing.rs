@@ -53,6 +53,88 @@ async fn a_large_failure_is_replayed_whoever_finished_undoing() {
     assert_eq!(world.replay().await.body(), Some(&large()[..]));
 }
 
+/// How far a step is when it is dropped.
+#[derive(Clone, Copy)]
+enum Dropped {
+    InItsCall,
+    BeforeItsOutputIsStored,
+    OnceItsOutputIsStored,
+}
+
+/// A handler that makes a call which is refused, beside a step that is dropped then.
+async fn refused_beside(claim: &Claim, step: impl Future<Output = Result<i32, Error>>) -> Result<(i32, ()), Error> {
+    let refused = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        Err(format!("attempt {} was declined", claim.attempt().number().get()).into())
+    };
+    tokio::try_join!(step, refused)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_step_dropped_on_its_way_leaves_the_attempt_abandoned_and_the_next_one_undoes_it() {
+    for dropped in [Dropped::InItsCall, Dropped::BeforeItsOutputIsStored, Dropped::OnceItsOutputIsStored] {
+        let world = World::new();
+        let claim = world.fresh_under(POLICY).await;
+        world.calls();
+        world.script([match dropped {
+            Dropped::OnceItsOutputIsStored => Fault::HangAfter,
+            _ => Fault::HangBefore,
+        }]);
+        let reserve = claim.attempt().step_with_undo("reserve", async |_| {
+            if let Dropped::InItsCall = dropped {
+                std::future::pending::<()>().await;
+            }
+            Ok::<_, Error>(7)
+        });
+        assert!(refused_beside(&claim, reserve).await.is_err());
+        world.script([]);
+        world.calls();
+        let nothing = async |_: Undo| panic!("nobody knows whether there is anything to undo");
+        assert_eq!(world.engine.compensate(claim, Outcome::new("declined"), nothing).await, Compensated::Later);
+        assert_eq!((world.calls(), world.status()), (vec![], Some(Status::InFlight)), "abandoned: nothing is written");
+        assert!(matches!(world.claim_under(POLICY).await, Claimed::Conflict { .. }));
+
+        world.advance(PAST_THE_LEASE);
+        let claim = world.fresh_under(POLICY).await;
+        let calls = AtomicU64::new(0);
+        let reserve = claim.attempt().step_with_undo("reserve", async |_| {
+            calls.fetch_add(1, Ordering::SeqCst);
+            Ok::<_, Error>(7)
+        });
+        assert_eq!(reserve.await.unwrap(), 7);
+        assert_eq!(calls.into_inner(), u64::from(!matches!(dropped, Dropped::OnceItsOutputIsStored)));
+        let undone = Mutex::new(vec![]);
+        let undo = async |undo: Undo| {
+            undone.lock().unwrap().push((undo.step().to_owned(), undo.output::<i32>()?));
+            Ok(Undone::Done)
+        };
+        let compensated = world.engine.compensate(claim, Outcome::new("declined"), undo).await;
+        assert!(matches!(compensated, Compensated::Failed { completion: Completion::Stored, .. }), "{compensated:?}");
+        assert_eq!(undone.into_inner().unwrap(), [("reserve".to_owned(), 7)]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_step_without_an_undo_and_one_whose_call_failed_keep_no_failure_from_being_final() {
+    for has_undo in [false, true] {
+        let world = World::new();
+        let claim = world.fresh_under(POLICY).await;
+        let attempt = claim.attempt();
+        if has_undo {
+            let failed = attempt.step_with_undo("reserve", async |_| Err::<i32, Error>("sold out".into()));
+            assert_eq!(failed.await.unwrap_err().to_string(), "sold out");
+            // It has its place, and was never begun.
+            drop(attempt.step_with_undo("charge", async |_| Ok::<_, Error>(7)));
+        } else {
+            let hangs = attempt.step("reserve", async |_| std::future::pending::<Result<i32, Error>>().await);
+            assert!(refused_beside(&claim, hangs).await.is_err());
+        }
+        let compensated = world.engine.compensate(claim, Outcome::new("declined"), never).await;
+        assert_eq!(compensated, Compensated::Failed { completion: Completion::Stored, failure: None });
+        assert_eq!(world.replay().await.body(), Some(&b"declined"[..]));
+    }
+}
+
 #[tokio::test]
 async fn rows_of_a_stuck_record_are_kept_as_long_as_it_is() {
     let world = World::new();
