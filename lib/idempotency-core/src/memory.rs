@@ -71,6 +71,12 @@ impl MemoryStore {
         self.tables().records.remove(key)
     }
 
+    /// As time to live deletes single rows.
+    #[cfg(test)]
+    pub(crate) fn delete_rows(&self, gone: impl Fn(&Row) -> bool) {
+        self.tables().rows.retain(|_, row| !gone(row));
+    }
+
     fn tables(&self) -> MutexGuard<'_, Tables> {
         // Every change is one insert or removal, so a panic elsewhere cannot have left half of one.
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)

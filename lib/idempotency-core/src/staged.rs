@@ -54,13 +54,8 @@ impl Staged {
         if self.effects.len() >= StageError::MAX_WRITES {
             return Err(StageError::TooMany);
         }
-        if let Effect::Table(write) = &effect
-            && let Some(placeholder) = write.mismatched_placeholder()
-        {
-            return Err(StageError::Placeholder {
-                table: write.table().to_owned(),
-                placeholder: placeholder.to_owned(),
-            });
+        if let Effect::Table(write) = &effect {
+            write.check_placeholders()?;
         }
         if size > StageError::MAX_ITEM {
             let table = effect.table().unwrap_or("of idempotency records").to_owned();
@@ -125,7 +120,7 @@ mod tests {
         let mut staged = Staged::default();
         let write = TableWrite::put("t", json!({ "id": 1 })).unwrap().only_if("a = :a");
         let refused = staged.stage(Effect::Table(write.clone()));
-        assert!(matches!(refused, Err(StageError::Placeholder { placeholder, .. }) if placeholder == ":a"));
+        assert!(matches!(refused, Err(StageError::Missing { placeholder, .. }) if placeholder == ":a"));
         staged.stage(Effect::Table(write.value(":a", 1).unwrap())).unwrap();
         assert_eq!(staged.take().len(), 1);
     }

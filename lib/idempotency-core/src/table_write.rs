@@ -74,14 +74,25 @@ pub enum StageError {
         /// Why not.
         source: serde_dynamo::Error,
     },
-    /// An expression and the names and values given for it do not match, which DynamoDB refuses.
+    /// An expression uses a placeholder without a name or value, which DynamoDB refuses.
     #[error(
-        "a write to table {table:?} uses {placeholder:?} in its expressions or gives it a name or value, and not both"
+        "an expression of a write to table {table:?} uses {placeholder:?}, which has no {}; give it one",
+        if placeholder.starts_with('#') { "name" } else { "value" }
     )]
-    Placeholder {
+    Missing {
         /// The table.
         table: String,
-        /// What stands on one side only.
+        /// What is used.
+        placeholder: String,
+    },
+    /// A name or value is given that no expression uses, which DynamoDB refuses.
+    #[error(
+        "a write to table {table:?} gives {placeholder:?}, which none of its expressions uses; leave it out, or write it with the same sign: a name begins with '#', a value with ':'"
+    )]
+    Unused {
+        /// The table.
+        table: String,
+        /// What is given.
         placeholder: String,
     },
     /// There are too many writes for one transaction.
@@ -280,16 +291,22 @@ impl TableWrite {
         &self.values
     }
 
-    /// A placeholder that is used and not given, or given and not used: DynamoDB refuses both, and with them all that commits beside.
-    pub(crate) fn mismatched_placeholder(&self) -> Option<&str> {
+    /// Refuses placeholders that are used and not given, or given and not used: DynamoDB does, and with them all that commits beside.
+    pub(crate) fn check_placeholders(&self) -> Result<(), StageError> {
         let update = match &self.kind {
             TableWriteKind::Update { expression, .. } => expression.as_str(),
             _ => "",
         };
         let used = || placeholders(update).chain(placeholders(self.condition.as_deref().unwrap_or_default()));
         let given = || self.names.keys().chain(self.values.keys()).map(String::as_str);
-        let unused = given().find(|placeholder| !used().any(|used| used == *placeholder));
-        unused.or_else(|| used().find(|placeholder| !given().any(|given| given == *placeholder)))
+        let table = || self.table.clone();
+        if let Some(placeholder) = used().find(|used| !given().any(|given| given == *used)) {
+            return Err(StageError::Missing { table: table(), placeholder: placeholder.to_owned() });
+        }
+        match given().find(|given| !used().any(|used| used == *given)) {
+            Some(placeholder) => Err(StageError::Unused { table: table(), placeholder: placeholder.to_owned() }),
+            None => Ok(()),
+        }
     }
 
     /// What it counts in a transaction, in bytes: the item, or as much of it as is known. (What an update leaves as it is, DynamoDB
@@ -369,18 +386,22 @@ mod tests {
     fn placeholders_are_used_and_given_or_neither() {
         let update = |expression| TableWrite::update("t", json!({ "id": 1 }), expression).unwrap();
         let given = |write: TableWrite| write.name("#s", "status").value(":s", 1).unwrap();
-        assert_eq!(given(update("SET #s=:s")).mismatched_placeholder(), None);
-        assert_eq!(given(update("SET #s.a[0] = if_not_exists(b,:s)")).mismatched_placeholder(), None);
-        assert_eq!(given(update("SET a = :s").only_if("#s > :s")).mismatched_placeholder(), None);
-        assert_eq!(given(update("SET a = :s")).mismatched_placeholder(), Some("#s"));
-        assert_eq!(given(update("SET #s = :status")).mismatched_placeholder(), Some(":s"));
-        assert_eq!(update("SET a = :a").mismatched_placeholder(), Some(":a"));
-        assert_eq!(update("REMOVE a").only_if("#b = a").mismatched_placeholder(), Some("#b"));
+        let told = |write: TableWrite| write.check_placeholders().unwrap_err();
+        let missing = |of: &str| StageError::Missing { table: "t".to_owned(), placeholder: of.to_owned() };
+        let unused = |of: &str| StageError::Unused { table: "t".to_owned(), placeholder: of.to_owned() };
+        assert_eq!(given(update("SET #s=:s")).check_placeholders(), Ok(()));
+        assert_eq!(given(update("SET #s.a[0] = if_not_exists(b,:s)")).check_placeholders(), Ok(()));
+        assert_eq!(given(update("SET a = :s").only_if("#s > :s")).check_placeholders(), Ok(()));
+        assert_eq!(told(given(update("SET a = :s"))), unused("#s"));
+        assert_eq!(told(given(update("SET #s = :status"))), missing(":status"));
+        assert_eq!(told(update("REMOVE a").only_if("#b = a")), missing("#b"));
+        assert!(missing(":status").to_string().contains("has no value"));
+        assert!(missing("#b").to_string().contains("has no name"));
         let put = TableWrite::put("t", json!({ "id": 1 })).unwrap();
-        assert_eq!(put.clone().mismatched_placeholder(), None);
-        assert_eq!(put.value(":a", 1).unwrap().mismatched_placeholder(), Some(":a"));
+        assert_eq!(put.clone().check_placeholders(), Ok(()));
+        assert_eq!(told(put.value("a", 1).unwrap()), unused("a"));
         let increment = TableWrite::increment("t", json!({ "id": 1 }), "n", 1).unwrap();
-        assert_eq!(increment.mismatched_placeholder(), None);
+        assert_eq!(increment.check_placeholders(), Ok(()));
     }
 
     #[test]

@@ -145,7 +145,7 @@ impl Store for DynamoDbStore {
         let send = self.client.transact_write_items().set_transact_items(Some(actions)).send();
         match limited(within, send).await? {
             Ok(_) => Ok(Committed::Committed),
-            Err(error) => transaction::explain(error, write.is_some()),
+            Err(error) => transaction::explain(error, write.is_some(), effects),
         }
     }
 

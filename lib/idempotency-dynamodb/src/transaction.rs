@@ -109,6 +109,7 @@ fn sdk_item(item: &Item) -> HashMap<String, AttributeValue> {
 pub(crate) fn explain(
     error: SdkError<TransactWriteItemsError, HttpResponse>,
     has_record: bool,
+    staged: &[Effect],
 ) -> Result<Committed, StoreError> {
     let reasons = match error.as_service_error() {
         Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => cancelled.cancellation_reasons(),
@@ -135,9 +136,24 @@ pub(crate) fn explain(
     let codes = || reasons.iter().filter_map(CancellationReason::code).filter(|code| *code != "None");
     match codes().next() {
         Some(_) if codes().all(is_transient) => Err(StoreError::Throttled(error.into())),
-        Some(_) => Err(StoreError::Refused(error.into())),
+        Some(_) => Err(StoreError::Refused(refusal(record.first(), effects, staged).into())),
         None => Err(StoreError::Unknown(error.into())),
     }
+}
+
+/// What DynamoDB says about each action that it refuses, by the name that the user gave it. (The SDK's own text has the codes alone, in
+/// the order of the actions.)
+fn refusal(record: Option<&CancellationReason>, effects: &[CancellationReason], staged: &[Effect]) -> String {
+    let effects = effects.iter().zip(staged).map(|(reason, effect)| match effect {
+        Effect::Table(write) => (format!("the write {:?} to table {:?}", write.label(), write.table()), reason),
+        effect => (format!("the event {:?}", effect.label()), reason),
+    });
+    let reasons = record.map(|reason| ("the record".to_owned(), reason)).into_iter().chain(effects);
+    let told = reasons.filter_map(|(what, reason)| {
+        let code = reason.code().filter(|code| *code != "None")?;
+        Some(format!("{what}: {code}: {}", reason.message().unwrap_or("no reason given")))
+    });
+    told.collect::<Vec<_>>().join("; ")
 }
 
 /// Reasons that are over a moment later: another transaction, or too many requests.

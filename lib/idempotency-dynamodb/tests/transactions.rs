@@ -344,6 +344,17 @@ async fn a_transaction_that_no_dynamodb_takes_is_refused_for_good() {
 }
 
 #[tokio::test]
+async fn a_write_that_dynamodb_refuses_is_told_by_its_name_and_why() {
+    let world = World::start().await;
+    let write = TableWrite::put(ACCOUNTS, json!({ "name": "Ada" })).unwrap().named("payout");
+    let told = world.commit(&insert(1), &[raise("a"), Effect::Table(write)]).await;
+    let Err(StoreError::Refused(why)) = told else { panic!("{told:?}") };
+    let why = why.to_string();
+    assert!(why.starts_with(r#"the write "payout" to table "accounts": ValidationError: "#), "{why}");
+    assert!(why.contains("id") && !why.contains("Ada"), "{why}");
+}
+
+#[tokio::test]
 async fn transmissions_of_one_call_have_one_token_and_are_applied_once() {
     let world = World::start().await;
     for fault in [Fault::ErrorAfter, Fault::DropAfter, Fault::ResetAfter] {

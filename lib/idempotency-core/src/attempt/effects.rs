@@ -32,9 +32,7 @@ pub(super) struct Steps {
     names: Vec<String>,
     done: Vec<DoneStep>,
     /// Steps with an undo whose calls were begun, and of which it is not known that they failed or that their outputs are stored.
-    open: Vec<String>,
-    /// Steps whose calls have failed in this attempt: whatever an earlier one began, nothing of it is left to be undone.
-    failed: Vec<String>,
+    open: Vec<(String, u32)>,
 }
 
 /// A step that was done, in this attempt or an earlier one, or may have been.
@@ -173,16 +171,13 @@ impl Effects {
     /// The steps that are to be undone, the last one first.
     pub(crate) async fn to_undo(&self, attempt: &super::Attempt) -> Result<Vec<DoneStep>, StepError> {
         let earlier = self.earlier(attempt).await?;
-        let (mut steps, failed) = {
+        let (mut steps, open) = {
             let steps = self.steps();
-            (steps.done.clone(), steps.failed.clone())
+            (steps.done.clone(), steps.open.clone())
         };
-        let begun = earlier.begun.iter().filter(|(name, _)| !failed.contains(name)).map(|(name, ordinal)| DoneStep {
-            ordinal: *ordinal,
-            name: name.clone(),
-            output: None,
-            has_undo: true,
-        });
+        // A call that an earlier attempt began counts whatever this one's says: its answer may be about this one alone.
+        let begun = earlier.begun.iter().cloned().chain(open);
+        let begun = begun.map(|(name, ordinal)| DoneStep { ordinal, name, output: None, has_undo: true });
         for step in earlier.steps.iter().cloned().chain(begun) {
             if !steps.iter().any(|done| done.name == step.name) {
                 steps.push(step);
@@ -205,18 +200,12 @@ impl Steps {
         Ok(place)
     }
 
-    pub(super) fn open(&mut self, name: &str) {
-        self.open.push(name.to_owned());
+    pub(super) fn open(&mut self, name: &str, place: u32) {
+        self.open.push((name.to_owned(), place));
     }
 
     pub(super) fn close(&mut self, name: &str) {
-        self.open.retain(|open| open != name);
-    }
-
-    /// The call of a step has failed: nothing of it is left.
-    pub(super) fn failed(&mut self, name: &str) {
-        self.close(name);
-        self.failed.push(name.to_owned());
+        self.open.retain(|(open, _)| open != name);
     }
 
     pub(super) fn done(&mut self, step: DoneStep) {
@@ -227,15 +216,18 @@ impl Steps {
 impl Earlier {
     /// The step of this name and its output, if an earlier attempt did it, and if steps come in the same order as then.
     pub(super) fn step(&self, name: &str, place: u32) -> Result<Option<(&DoneStep, &StepOutput)>, StepError> {
+        let told = || {
+            let steps = self.steps.iter().map(|step| (&step.name, step.ordinal));
+            steps.chain(self.begun.iter().map(|(name, ordinal)| (name, *ordinal)))
+        };
         let order = |earlier: String| Err(StepError::Order { name: name.to_owned(), place, earlier });
-        let step = self.steps.iter().find(|step| step.name == name);
-        match step {
-            Some(step) if step.ordinal != place => order(format!("it at place {}", step.ordinal)),
-            Some(step) => Ok(step.output.as_ref().map(|output| (step, output))),
-            None => match self.steps.iter().find(|step| step.ordinal == place) {
-                Some(other) => order(format!("the step {:?}", other.name)),
-                None => Ok(None),
-            },
+        if let Some((_, other)) = told().find(|(other, ordinal)| *other == name && *ordinal != place) {
+            return order(format!("it at place {other}"));
         }
+        if let Some((other, _)) = told().find(|(other, ordinal)| *other != name && *ordinal == place) {
+            return order(format!("the step {other:?}"));
+        }
+        let step = self.steps.iter().find(|step| step.name == name);
+        Ok(step.and_then(|step| Some((step, step.output.as_ref()?))))
     }
 }

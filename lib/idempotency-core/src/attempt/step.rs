@@ -95,19 +95,25 @@ impl Attempt {
             let earlier = attempt.effects.earlier(&attempt).await?;
             if let Some((done, output)) = earlier.step(&name, ordinal)? {
                 let value = from_json(&name, output)?;
-                attempt.effects.steps().done(done.clone());
+                // It may have got its undo since.
+                attempt.effects.steps().done(DoneStep { has_undo: has_undo || done.has_undo, ..done.clone() });
                 return Ok(value);
             }
             if has_undo {
                 attempt.keep_begun(&name, ordinal).await?;
                 // Until it is known that the call failed, or its output is stored: should this future be dropped meanwhile, the call may
                 // have been made all the same.
-                attempt.effects.steps().open(&name);
+                attempt.effects.steps().open(&name, ordinal);
+            }
+            // Reading and storing have taken their time.
+            if attempt.effects.is_overdue() {
+                attempt.effects.steps().close(&name);
+                return Err(StepError::Overdue { name }.into());
             }
             let value = match call(attempt.named_key(&name)).await {
                 Ok(value) => value,
                 Err(error) => {
-                    attempt.effects.steps().failed(&name);
+                    attempt.effects.steps().close(&name);
                     return Err(error);
                 }
             };

@@ -87,14 +87,16 @@ pub enum StepError {
     },
     /// An atomic operation has no steps: it may run several times before one run commits. The call was not made.
     #[error(
-        "{name:?}: an atomic operation has no effect but what it stages; leave `atomic` out for an operation with steps, memos or markers"
+        "the step {name:?} was not begun: an atomic operation has no effect but what it stages; leave `atomic` out for an operation with steps, memos or markers"
     )]
     Atomic {
         /// The step.
         name: String,
     },
     /// The step is to be undone if the operation fails, and the operation has nothing that undoes it. The call was not made.
-    #[error("the step {name:?} is to be undone if the operation fails for good, and the operation has no `undo`")]
+    #[error(
+        "the step {name:?} is to be undone if the operation fails for good, and the operation has no `undo`; give it one (`undo = f`), or use `step`"
+    )]
     NoUndo {
         /// The step.
         name: String,

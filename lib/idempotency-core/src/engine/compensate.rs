@@ -4,8 +4,8 @@ use std::{error::Error, future::Future, time::Duration};
 
 use super::{ClaimError, Completion, Engine, Outcome, Replay};
 use crate::{
-    Attempt, Claim, EpochSeconds, Record, Status, Store, StoredResult, Undo, Undone, Version, Window,
-    attempt::DoneStep, decide::forget_at,
+    Attempt, AttemptNumber, Claim, EpochSeconds, Record, Row, Status, Store, StoredResult, Undo, Undone, Version,
+    Window, attempt::DoneStep, decide::forget_at,
 };
 
 /// What became of an operation that failed for good and had done something before.
@@ -45,12 +45,6 @@ impl<S: Store> Engine<S> {
     where
         F: Future<Output = Result<Undone, Box<dyn Error + Send + Sync>>>,
     {
-        // A call that was dropped on its way, as by `try_join!`, may have been made. The attempt counts as abandoned, and the next one
-        // makes it again under its key, or finds its output; then it can be undone.
-        if claim.attempt().effects.has_open_steps() {
-            tracing::error!(record = %claim.record().key, "a step with an undo was dropped before it was done, so the failure is not final yet");
-            return Compensated::Later;
-        }
         let steps = match claim.attempt().effects.to_undo(claim.attempt()).await {
             Ok(steps) => steps,
             // Nothing is decided: the attempt counts as abandoned, and the next one reads its steps again.
@@ -67,7 +61,15 @@ impl<S: Store> Engine<S> {
         let result = self.prepare(claim.record(), &outcome, within).await;
         let expires_at = self.long(claim.record());
         let compensating = Record { status: Status::Compensating, result, expires_at, ..claim.record().clone() };
+        self.keep_rows_together(&claim).await;
+        let has_open_steps = claim.attempt().effects.has_open_steps();
         match self.write_over(claim, compensating).await {
+            // A call that was dropped on its way, as by `try_join!`, may still arrive where it was sent. When the lease is over it has, or
+            // never will.
+            Ok(claim) if has_open_steps => {
+                tracing::warn!(record = %claim.record().key, operation = %claim.attempt().operation(), "CompensationPending: a step was dropped on its way; the next request after the lease goes on undoing");
+                Compensated::Later
+            }
             Ok(claim) => self.undo_all(claim, steps, undo).await,
             Err(completion @ Completion::Vanished) => {
                 tracing::error!(steps = ?steps.iter().map(|step| &step.name).collect::<Vec<_>>(), "CompensationLost: the record was deleted while its attempt ran, and another generation has begun: nothing was undone");
@@ -121,7 +123,11 @@ impl<S: Store> Engine<S> {
                 let record = claim.record();
                 let expires_at = forget_at(record.lease_until, self.now(), &claim.attempt().effects.policy);
                 let failed = Record { status: Status::Failed, expires_at, ..record.clone() };
-                Compensated::Failed { completion: Box::pin(self.end_as(&claim, failed)).await, failure }
+                let completion = match self.write_over(claim, failed).await {
+                    Ok(_) => Completion::Stored,
+                    Err(completion) => completion,
+                };
+                Compensated::Failed { completion, failure }
             }
             Undoing::Later => {
                 self.keep_rows_long(&claim).await;
@@ -138,7 +144,7 @@ impl<S: Store> Engine<S> {
     async fn leave(&self, claim: Claim) -> Compensated {
         let left = claim.record().left(self.now());
         tracing::warn!(record = %left.key, operation = %claim.attempt().operation(), "CompensationPending: the next request with this key goes on undoing");
-        let _ = Box::pin(self.end_as(&claim, left)).await;
+        let _ = self.write_over(claim, left).await;
         Compensated::Later
     }
 
@@ -159,9 +165,22 @@ impl<S: Store> Engine<S> {
 
     /// Keeps what tells which steps are left as long as the record.
     async fn keep_rows_long(&self, claim: &Claim) {
+        let least = self.long(claim.record());
+        self.keep_rows(claim, least, Row::expires_beside(least)).await;
+    }
+
+    /// Lets all rows of a generation that has several attempts expire at one time, so that one that is left tells of all. Those of a
+    /// first attempt do.
+    async fn keep_rows_together(&self, claim: &Claim) {
+        if claim.record().attempt != AttemptNumber::FIRST {
+            let until = Row::expires_beside(claim.record().expires_at);
+            self.keep_rows(claim, until, until).await;
+        }
+    }
+
+    async fn keep_rows(&self, claim: &Claim, least: EpochSeconds, until: EpochSeconds) {
         let (record, deadline) = (claim.record(), claim.attempt().deadline);
-        let expires_at = self.long(record);
-        let rows = self.rows_with_values(&record.key, record.execution, expires_at, deadline);
+        let rows = self.rows_with_values(&record.key, record.execution, least, until, deadline);
         if let Err(error) = Box::pin(rows).await {
             tracing::error!(record = %record.key, error = &error as &dyn Error, "the rows of what is to be undone are not kept for longer than the window");
         }
@@ -178,7 +197,7 @@ impl<S: Store> Engine<S> {
             }
             let name = step.name.clone();
             match undo(Undo::new(attempt.clone(), step)).await {
-                Ok(Undone::Done) => {}
+                Ok(Undone::Done) => tracing::info!(operation = %attempt.operation, step = name, "a step was undone"),
                 Ok(Undone::Later) => return Undoing::Later,
                 Err(error) => {
                     let error = error.as_ref() as &dyn Error;

@@ -61,6 +61,9 @@ impl<S: Store> Engine<S> {
     /// Repeats while the store gives no answer and time is left. Dropping the future may leave the record in flight; the
     /// attempt then counts as abandoned, although its effect happened.
     pub async fn complete(&self, claim: Claim, outcome: Outcome) -> Completion {
+        if claim.attempt().effects.has_open_steps() {
+            tracing::warn!(record = %claim.record().key, operation = %claim.attempt().operation(), "the operation has a result although a step with an undo was dropped on its way: nobody knows whether that call was made");
+        }
         Box::pin(self.end(claim, Status::Completed, Some(outcome))).await
     }
 

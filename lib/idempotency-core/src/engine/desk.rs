@@ -41,7 +41,7 @@ impl<S: Store> Desk for Engine<S> {
         expires_at: EpochSeconds,
         deadline: EpochMillis,
     ) -> BoxFuture<'a, Result<Vec<(Row, Bytes)>, ClaimError>> {
-        self.rows_with_values(key, execution, expires_at, deadline).boxed()
+        self.rows_with_values(key, execution, expires_at, Row::expires_beside(expires_at), deadline).boxed()
     }
 
     fn claim_marker(&self, marker: Marker) -> BoxFuture<'_, Result<Claimed, ClaimError>> {
@@ -113,17 +113,19 @@ impl<S: Store> Engine<S> {
         self.store.insert_row(row, within).await
     }
 
+    /// All rows with their values. One that would be gone before `least` is kept `until` then.
     pub(super) async fn rows_with_values(
         &self,
         key: &RecordKey,
         execution: ExecutionId,
-        expires_at: EpochSeconds,
+        least: EpochSeconds,
+        until: EpochSeconds,
         deadline: EpochMillis,
     ) -> Result<Vec<(Row, Bytes)>, ClaimError> {
         let mut pauses = self.pauses_until_completion(deadline);
         loop {
             let within = self.timeouts.for_call(deadline, self.now()).min(pauses.left());
-            let read = self.read_rows(key, execution, expires_at, within).await;
+            let read = self.read_rows(key, execution, least, until, within).await;
             match read {
                 Err(ClaimError::Store(error)) if error.is_transient() && pauses.pause(self.tokens.as_ref()).await => {}
                 read => return read,
@@ -135,15 +137,16 @@ impl<S: Store> Engine<S> {
         &self,
         key: &RecordKey,
         execution: ExecutionId,
-        expires_at: EpochSeconds,
+        least: EpochSeconds,
+        until: EpochSeconds,
         within: Duration,
     ) -> Result<Vec<(Row, Bytes)>, ClaimError> {
         let rows = self.store.rows(key, execution, within).await?;
         let with_values = rows.into_iter().map(|row| async move {
             let value = self.row_value(&row, within).await?;
             // A generation that is taken over again and again outlives what its first attempts have left.
-            if row.expires_at < expires_at {
-                self.keep_longer(&row, &value, Row::expires_beside(expires_at), within).await?;
+            if row.expires_at < least {
+                self.keep_longer(&row, &value, until, within).await?;
             }
             Ok((row, value))
         });

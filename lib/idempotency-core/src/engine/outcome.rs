@@ -103,7 +103,12 @@ impl<S: Store> Engine<S> {
         let failed = record.status != Status::Completed;
         let body = match &record.result {
             None => None,
-            Some(result) => Some(self.decoded(&record.key, record.owner, result, within).await?),
+            Some(result) => match self.decoded(&record.key, record.owner, result, within).await {
+                Ok(body) => Some(body),
+                // Where its text is lost, a failure stays one.
+                Err(ClaimError::Result(_)) if failed => None,
+                Err(error) => return Err(error),
+            },
         };
         Ok(Replay { body, failed })
     }

@@ -93,3 +93,59 @@ async fn an_atomic_operation_finds_one_that_was_being_undone_to_be_stuck() {
     assert_eq!(completion, Completion::Instead(Box::new(Claimed::Stuck)));
     assert_eq!((world.stored(), world.effects()), (before, 0));
 }
+
+#[tokio::test]
+async fn a_resume_that_finds_a_part_of_the_rows_is_stuck() {
+    let (world, hour) = (World::new(), Duration::from_secs(3600));
+    let seat = async |claim: &Claim| {
+        claim.attempt().step_with_undo("seat", async |_| Ok::<_, StepError>(1)).await.unwrap();
+    };
+    let first = world.fresh_under(UNDOES).await;
+    seat(&first).await;
+    assert_eq!(world.engine.release(first).await, Completion::Stored);
+    world.advance(20 * hour);
+    let second = world.fresh_under(UNDOES).await;
+    seat(&second).await;
+    second.attempt().step_with_undo("charge", async |_| Ok::<_, StepError>(1)).await.unwrap();
+    let hangs = async |_: Undo| std::future::pending::<Result<Undone, BoxError>>().await;
+    let lost = tokio::time::timeout(Duration::from_millis(20), world.engine.compensate(second, failure(), hangs));
+    assert!(lost.await.is_err());
+    // One by one the rows go; as long as not all are sure to be there, and some are not, nothing is taken for undone.
+    let rows = world.engine.store().inner.all_rows();
+    assert!(rows.iter().all(|row| row.expires_at == rows[0].expires_at), "{rows:?}");
+    world.advance(WINDOW + 25 * hour);
+    world.engine.store().inner.delete_rows(|row| row.name == "seat");
+    let Claimed::Compensating(third) = world.claim_under(UNDOES).await else { panic!() };
+    let never = async |_: Undo| panic!("nobody knows what else is to be undone");
+    assert_eq!(world.engine.resume_compensation(third, never).await, Compensated::Stuck);
+}
+
+#[tokio::test]
+async fn a_record_that_is_deleted_while_its_steps_are_undone_hides_nothing() {
+    for (says, expected) in [(Undone::Later, Status::Compensating), (Undone::Done, Status::Failed)] {
+        let (world, shop) = (World::new(), Shop::default());
+        let claim = world.fresh_under(UNDOES).await;
+        let _ = shop.handler(claim.attempt()).await;
+        let undo = async |_: Undo| {
+            world.engine.store().inner.delete(&world.request().record_key());
+            Ok::<_, BoxError>(says)
+        };
+        let compensated = world.engine.compensate(claim, failure(), undo).await;
+        assert_eq!(world.status(), Some(expected), "{compensated:?}");
+        let answer = asked(&world, &shop).await;
+        assert_eq!(answer, Answer::Failed(Some("sold out".into())));
+        assert_eq!(shop.runs.load(Ordering::SeqCst), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_failure_whose_text_is_lost_stays_a_failure() {
+    let world = World::new();
+    let claim = world.fresh().await;
+    assert_eq!(world.engine.fail(claim, Outcome::new(noise(100_000))).await, Completion::Stored);
+    let record = world.stored();
+    let store = &world.engine.store().inner;
+    store.put_parts(&record.key, record.owner, &[], record.expires_at, Duration::ZERO).await.unwrap();
+    let replay = world.replay().await;
+    assert!(replay.is_failure() && replay.body().is_none());
+}
