@@ -181,6 +181,35 @@ async fn what_is_staged_reaches_the_bus_and_the_queues_with_its_id_and_its_key()
 }
 
 #[tokio::test]
+async fn what_the_stream_shows_in_another_order_is_sent_as_it_was_staged() {
+    // In one batch, and in one batch each.
+    for batch in [10, 1] {
+        let world = OutboxWorld::start().await;
+        world.stage(&[2, 0, 1].map(|ordinal| to_queue("ledger", "a", ordinal))).await;
+        let relay = world.relay_with(StreamConfig::batch_size, batch).await;
+        until(&relay, |counts| counts.done == 3).await;
+        assert_eq!(are(&world.queue("ledger.fifo").messages()), ["a0", "a1", "a2"], "{batch}");
+        assert_eq!(world.marked().await, [true; 3]);
+        let reads = world.table.requests().into_iter().filter(|request| request.operation == "Query").count();
+        assert_eq!(reads, if batch == 1 { 1 } else { 0 }, "the table is read only where something is missing");
+        let asked: &[&str] = if batch == 1 { &["Query", "UpdateItem"] } else { &["UpdateItem"] };
+        assert_may(&world.table.requests(), "dynamodb", "OutboxRelay", asked);
+        world.stop(relay).await;
+    }
+}
+
+#[tokio::test]
+async fn what_comes_behind_something_that_cannot_be_read_now_comes_again() {
+    let world = OutboxWorld::start().await;
+    world.stage(&[1, 0].map(|ordinal| to_queue("ledger", "a", ordinal))).await;
+    world.table.inject(Rule::on("Query").times(8).fault(Fault::ErrorBefore));
+    let relay = world.relay_with(StreamConfig::batch_size, 1).await;
+    until(&relay, |counts| counts.done == 2).await;
+    assert_eq!(are(&world.queue("ledger.fifo").messages()), ["a0", "a1"]);
+    world.stop(relay).await;
+}
+
+#[tokio::test]
 async fn events_of_a_record_are_sent_in_order_and_those_of_others_with_them() {
     let world = OutboxWorld::start().await;
     let staged: Vec<_> =

@@ -10,6 +10,7 @@ use crate::{
     bus::Bus,
     known::Known,
     marks::Marks,
+    predecessors::Predecessors,
     queues::Queues,
     relay::App,
     routes::{BUS, QUEUES, Routes},
@@ -27,13 +28,15 @@ pub(crate) async fn app_from_env() -> Result<App, Error> {
         return Err(format!("environment variable {BUS} or {QUEUES} must be set: there is nowhere to send to").into());
     }
     let aws = sdk_config_from_env().await;
+    let dynamodb = aws_sdk_dynamodb::Client::new(&aws);
     Ok(App {
         namespace,
         routes: Routes {
             bus: bus.map(|name| Bus::new(aws_sdk_eventbridge::Client::new(&aws), name)),
             queues: Queues::new(aws_sdk_sqs::Client::new(&aws), queues.unwrap_or_default()),
         },
-        marks: Marks::new(aws_sdk_dynamodb::Client::new(&aws), table),
+        predecessors: Predecessors::new(dynamodb.clone(), table.clone()),
+        marks: Marks::new(dynamodb, table),
         known: Known::default(),
     })
 }

@@ -5,7 +5,10 @@ use std::collections::{HashMap, VecDeque};
 use idempotency_core::OutboxEntry;
 use lambda_runtime::tracing;
 
-use crate::{send_error::SendError, staged::Staged};
+use crate::{
+    send_error::SendError,
+    staged::{Staged, Unreadable},
+};
 
 /// What became of a batch.
 #[derive(Debug, Default)]
@@ -42,7 +45,7 @@ pub(crate) async fn send_in_order(
         }
         if !is_first && is_late() {
             tracing::warn!(lines = lines.len(), "the time is over before everything was sent; the rest comes again");
-            lines.iter().filter_map(VecDeque::front).for_each(|next| outcome.failed(next.place));
+            lines.iter().flatten().for_each(|left| outcome.failed(left.place));
             return outcome;
         }
         is_first = false;
@@ -61,35 +64,57 @@ async fn round(
     for (head, line) in heads {
         match head.entry {
             Ok(entry) => {
-                readable.push((head.place, line));
+                readable.push((head.place, head.is_ahead, line));
                 entries.push(entry);
             }
+            Err(Unreadable::Entry(error)) if head.is_ahead => passed_over(&head.pk, &head.sk, &error),
             Err(error) => {
                 let Staged { pk, sk, place, .. } = head;
                 tracing::error!(pk, sk, %error, "an entry of the outbox cannot be read, and was not sent");
                 outcome.failed(place);
-                line.clear();
+                // Those behind it may stand before it in the batch.
+                line.drain(..).for_each(|left| outcome.failed(left.place));
             }
         }
     }
     // One without a result must come again.
     let results = send(&entries.iter().collect::<Vec<_>>()).await;
     let results = results.into_iter().chain(std::iter::repeat_with(|| Err(SendError::of_entry(None, None))));
-    for (((place, line), entry), result) in readable.into_iter().zip(entries).zip(results) {
+    for (((place, is_ahead, line), entry), result) in readable.into_iter().zip(entries).zip(results) {
         match result {
             Ok(()) => outcome.sent.push(entry),
+            Err(error) if is_ahead && error.is_for_good() => {
+                passed_over(entry.record_key.as_str(), &entry.sort_key(), &error);
+            }
             Err(error) => {
                 let (pk, sk, event_id) = (&entry.record_key, entry.sort_key(), &entry.id);
                 tracing::error!(%pk, sk, %event_id, %error, "an entry of the outbox was not sent");
                 outcome.failed(place);
-                line.clear();
+                line.drain(..).for_each(|left| outcome.failed(left.place));
             }
         }
     }
 }
 
-/// The entries of each record, in their order.
-fn lines(staged: Vec<Staged>) -> Vec<VecDeque<Staged>> {
+fn passed_over(pk: &str, sk: &str, error: &(dyn std::error::Error + 'static)) {
+    tracing::warn!(
+        pk,
+        sk,
+        error,
+        "an entry of the outbox cannot be sent before what was staged behind it; its own record is reported"
+    );
+}
+
+/// The entries of each record, in the order in which they were staged: executions as they come in the batch, and those of one
+/// execution by their places in it, which their sort keys end with.
+fn lines(mut staged: Vec<Staged>) -> Vec<VecDeque<Staged>> {
+    let mut executions = HashMap::new();
+    for staged in &staged {
+        let came = executions.len();
+        executions.entry((staged.pk.clone(), execution(&staged.sk).to_owned())).or_insert(came);
+    }
+    let came = |staged: &Staged| executions.get(&(staged.pk.clone(), execution(&staged.sk).to_owned())).copied();
+    staged.sort_by_cached_key(|staged| (came(staged), staged.sk.clone()));
     let (mut lines, mut known) = (Vec::<VecDeque<_>>::new(), HashMap::new());
     for staged in staged {
         let place = *known.entry(staged.pk.clone()).or_insert(lines.len());
@@ -99,6 +124,10 @@ fn lines(staged: Vec<Staged>) -> Vec<VecDeque<Staged>> {
         }
     }
     lines
+}
+
+fn execution(sk: &str) -> &str {
+    sk.rsplit_once('#').map_or(sk, |(execution, _)| execution)
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 //! to SQS queues.
 //!
 //! Each event is sent at least once, and those of one record in the order in which they were staged: the next is sent when the one
-//! before it was taken. Events of different records go side by side. A receiver knows an event by its id, which is the same however
+//! before it was taken. The stream may show what one transaction has staged in another order; what is missing then is read from the
+//! table. Events of different records go side by side. A receiver knows an event by its id, which is the same however
 //! often it comes, and gets the key that was staged with it, which is the id unless the handler chose another:
 //!
 //! | | EventBridge | SQS |
@@ -31,6 +32,7 @@ mod config;
 mod in_order;
 mod known;
 mod marks;
+mod predecessors;
 mod queues;
 mod relay;
 mod routes;

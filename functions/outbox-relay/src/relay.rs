@@ -11,7 +11,8 @@ use lambda_idempotency::lambda_deadline;
 use lambda_runtime::{Error, LambdaEvent, tracing};
 
 use crate::{
-    in_order::send_in_order, known::Known, marks::Marks, routes::Routes, send_error::SendError, staged::staged,
+    in_order::send_in_order, known::Known, marks::Marks, predecessors::Predecessors, routes::Routes,
+    send_error::SendError, staged::staged,
 };
 
 /// A round takes no longer than this, whatever happens: a request has 3 s (`idempotency_dynamodb::timeouts`).
@@ -25,6 +26,7 @@ const ANSWER: Duration = Duration::from_millis(500);
 pub(crate) struct App {
     pub(crate) namespace: Namespace,
     pub(crate) routes: Routes,
+    pub(crate) predecessors: Predecessors,
     pub(crate) marks: Marks,
     pub(crate) known: Known,
 }
@@ -38,7 +40,7 @@ pub(crate) async fn relay(app: &App, event: LambdaEvent<Event>) -> Result<Dynamo
     let deadline = lambda_deadline(&event.context);
     let left = || deadline.saturating_since(SystemClock.now());
     let records = event.payload.records;
-    let staged = staged(&records, &app.namespace);
+    let staged = app.predecessors.complete(staged(&records, &app.namespace), &app.known).await;
     let outcome = send_in_order(staged, || left() < ROUND, async |entries| send(app, entries).await).await;
     let sent: Vec<_> = outcome.sent.into_iter().filter(|entry| app.known.remember(&entry.id)).collect();
     if !sent.is_empty() {

@@ -39,6 +39,17 @@ impl SendError {
         if is_client_error && !is_throttled { Self::Refused(told) } else { Self::Failed(told) }
     }
 
+    /// Whether it will not be sent however often it is tried.
+    pub(crate) fn is_for_good(&self) -> bool {
+        match self {
+            Self::NoBus | Self::NoQueue { .. } | Self::Detail | Self::Refused(_) => true,
+            // `InternalFailure`, `InternalException`, `ThrottlingException` (PutEvents, Amazon EventBridge API Reference), and what has no
+            // code.
+            Self::NotTaken { code, .. } => code.starts_with("Invalid") || code.contains("AccessDenied"),
+            Self::Failed(_) => false,
+        }
+    }
+
     /// What one of a request's entries came to.
     pub(crate) fn of_entry(code: Option<&str>, message: Option<&str>) -> Self {
         let text = |text: Option<&str>| text.unwrap_or("no reason given").to_owned();

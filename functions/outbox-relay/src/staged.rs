@@ -15,6 +15,9 @@ pub(crate) struct Staged {
     pub(crate) place: usize,
     pub(crate) pk: String,
     pub(crate) sk: String,
+    /// Whether it was read from the table, because it must be sent before something in the batch. Its own record comes later, or came
+    /// before and was given up.
+    pub(crate) is_ahead: bool,
     pub(crate) entry: Result<OutboxEntry, Unreadable>,
 }
 
@@ -25,6 +28,8 @@ pub(crate) enum Unreadable {
     NoImage,
     #[error(transparent)]
     Entry(#[from] RecordError),
+    #[error("what is to be sent before it could not be read")]
+    Predecessors,
 }
 
 /// The entries that were inserted, of this namespace, in their order. The mapping's filter leaves the same ones, if there is one.
@@ -35,7 +40,7 @@ pub(crate) fn staged(records: &[EventRecord], namespace: &Namespace) -> Vec<Stag
         let is_staged = record.event_name == "INSERT"
             && sk.starts_with(OutboxEntry::SORT_KEY_PREFIX)
             && pk.starts_with(prefix.as_str());
-        is_staged.then(|| Staged { place, pk: pk.to_owned(), sk: sk.to_owned(), entry: entry(record) })
+        is_staged.then(|| Staged { place, pk: pk.to_owned(), sk: sk.to_owned(), is_ahead: false, entry: entry(record) })
     });
     staged.collect()
 }

@@ -3,7 +3,6 @@ use std::cell::{Cell, RefCell};
 use idempotency_core::{EpochMillis, EpochSeconds, Event, ExecutionId, RecordError, RecordKey};
 
 use super::*;
-use crate::staged::Unreadable;
 
 /// Entries of these records, one letter each; an upper-case letter is one that cannot be read.
 fn batch(records: &str) -> Vec<Staged> {
@@ -16,7 +15,13 @@ fn batch(records: &str) -> Vec<Staged> {
             OutboxEntry::new(&RecordKey::from_stored(pk.clone()), execution, ordinal, event, created_at, expires_at);
         let unreadable = || Unreadable::Entry(RecordError::UnknownSchema { found: 2 });
         let sk = entry.sort_key();
-        Staged { place, pk, sk, entry: if record.is_lowercase() { Ok(entry) } else { Err(unreadable()) } }
+        Staged {
+            place,
+            pk,
+            sk,
+            is_ahead: false,
+            entry: if record.is_lowercase() { Ok(entry) } else { Err(unreadable()) },
+        }
     };
     records.chars().enumerate().map(|(place, record)| entry(place, record)).collect()
 }
@@ -77,4 +82,39 @@ async fn what_there_is_no_time_for_comes_again() {
     assert_eq!((rounds, sent, failed), (vec![vec![0, 1]], vec![0, 1], Some(2)));
     // The first round is always tried: some hosts have no deadline.
     assert_eq!(send("a", &[], 0).await, (vec![vec![0]], vec![0], None));
+}
+
+#[tokio::test]
+async fn entries_of_one_transaction_go_in_the_order_in_which_they_were_staged_however_they_come() {
+    let shuffled = |order: [usize; 3]| {
+        let mut batch: Vec<_> = batch("aaa").into_iter().map(Some).collect();
+        let staged = order.into_iter().enumerate().map(|(place, of)| Staged { place, ..batch[of].take().unwrap() });
+        staged.collect::<Vec<_>>()
+    };
+    for order in [[0, 1, 2], [1, 0, 2], [2, 1, 0], [2, 0, 1]] {
+        let all_taken = async |entries: &[&OutboxEntry]| entries.iter().map(|_| Ok(())).collect::<Vec<_>>();
+        let outcome = send_in_order(shuffled(order), || false, all_taken).await;
+        assert_eq!((places(&outcome.sent), outcome.first_failed), (vec![0, 1, 2], None), "{order:?}");
+        // Where the first one is not taken, all of them come again, wherever they stand.
+        let none_taken =
+            async |entries: &[&OutboxEntry]| entries.iter().map(|_| Err(SendError::NoBus)).collect::<Vec<_>>();
+        let outcome = send_in_order(shuffled(order), || false, none_taken).await;
+        assert_eq!((places(&outcome.sent), outcome.first_failed), (vec![], Some(0)), "{order:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_read_ahead_and_can_never_be_sent_is_passed_over_and_what_fails_for_now_is_not() {
+    for (error, expected) in
+        [(SendError::NoBus, (vec![1], None)), (SendError::Failed("down".into()), (vec![], Some(1)))]
+    {
+        let mut batch = batch("aa");
+        (batch[0].place, batch[0].is_ahead) = (1, true);
+        let first_fails = async |entries: &[&OutboxEntry]| {
+            let result = |entry: &&OutboxEntry| if entry.ordinal == 0 { Err(error.clone()) } else { Ok(()) };
+            entries.iter().map(result).collect::<Vec<_>>()
+        };
+        let outcome = send_in_order(batch, || false, first_fails).await;
+        assert_eq!((places(&outcome.sent), outcome.first_failed), expected);
+    }
 }
