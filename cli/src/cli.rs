@@ -159,8 +159,8 @@ pub(crate) struct Faults {
 
 #[derive(Debug, Args)]
 pub(crate) struct Soak {
-    /// How many messages to send.
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = positive)]
+    /// How many messages to send. The embedded engine takes longer for each the more there were.
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = positive)]
     pub(crate) messages: usize,
 
     /// How many of a hundred messages say what another one says.

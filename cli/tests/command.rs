@@ -121,7 +121,7 @@ fn every_thirteenth_fault_of_the_sweep_ends_as_promised() {
     }
 }
 
-/// A slice of the soak; all of it takes a minute and is a command of its own (docs/reliability.md).
+/// A slice of the soak; all of it takes minutes and is a command of its own (docs/reliability.md).
 #[test]
 fn three_hundred_messages_of_the_soak_have_exactly_their_effects() {
     let output = run(&["soak", "--messages", "300", "--crashes", "20"]);
