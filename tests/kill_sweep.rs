@@ -109,12 +109,6 @@ impl Route {
         }
     }
 
-    /// Whether a request of a lost attempt may arrive after all is over. A fault of the example that is known: what was to be set aside for
-    /// an order that has failed is then set aside for good, because giving it back leaves nothing behind that would refuse it.
-    fn survives_late(self, request: &RecordedRequest) -> bool {
-        self != Self::RefusedOrder || carries_out(request) != Some(("step", "reserve-stock"))
-    }
-
     const fn ends(self) -> Status {
         match self {
             Self::RefusedOrder => Status::Failed,
@@ -279,10 +273,8 @@ async fn sweep(route: Route) -> usize {
                 // What was on its way arrives after all.
                 let requests = || callee.proxy(&world).requests().into_iter();
                 let held = async || requests().find(|request| request.fault.is_some());
-                if route.survives_late(&held().await.unwrap()) {
-                    gate.open();
-                    eventually(PATIENCE, async || held().await.unwrap().status).await.unwrap();
-                }
+                gate.open();
+                eventually(PATIENCE, async || held().await.unwrap().status).await.unwrap();
                 check().await;
             }
         }

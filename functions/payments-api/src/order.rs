@@ -192,7 +192,7 @@ impl Classify for OrderError {
             Self::NotServed => StatusCode::UNPROCESSABLE_ENTITY,
             // Not 409, which stands for "in progress": callers would ask again and again (docs/guide/client.md). Under this key the
             // item is gone for good, whatever comes into stock later; a new key is a new order.
-            Self::Stock(StockError::NotEnough(_)) => StatusCode::GONE,
+            Self::Stock(StockError::NotEnough(_) | StockError::GivenBack) => StatusCode::GONE,
             // The attempt's own steps stay, and the next one goes on behind them, under the same keys: it need not wait.
             Self::Stock(_) => return Failure::Retryable { retry_after: None, source: self.into() },
             Self::Step(ref error) if error.is_retryable() => {

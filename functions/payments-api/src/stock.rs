@@ -1,16 +1,22 @@
 //! The table of each tenant's stock, partition key `sku` (S), in which reservations stand as `reservation#{key}`.
 
+use std::collections::HashMap;
+
 use aws_sdk_dynamodb::{
     Client,
     error::SdkError,
     operation::transact_write_items::TransactWriteItemsError,
-    types::{AttributeValue, Delete, Put, TransactWriteItem, Update},
+    types::{AttributeValue, Put, ReturnValuesOnConditionCheckFailure::AllOld, TransactWriteItem, Update},
 };
 use lambda_http::Error;
 use lambda_idempotency::IdempotencyKey;
 use serde::{Deserialize, Serialize};
 
 use crate::tenant_key::tenant_key;
+
+/// What a reservation is of. One that was given back has none.
+const OF: &str = "of";
+const QUANTITY: &str = "quantity";
 
 /// The stock of what is sold.
 pub(crate) struct Stock {
@@ -33,6 +39,10 @@ pub(crate) enum StockError {
     NotEnough(String),
     #[error("the stock is being changed by many others")]
     Busy,
+    #[error("what was set aside under this key was given back; a new order needs a new key")]
+    GivenBack,
+    #[error("the table of stock does not have what a reservation says")]
+    Unreadable,
     #[error("the stock gave no answer")]
     NoAnswer(#[source] Error),
 }
@@ -63,35 +73,62 @@ impl Stock {
         let row = Put::builder()
             .table_name(&self.table)
             .item("sku", AttributeValue::S(reservation.id.clone()))
-            .item("of", AttributeValue::S(stock.clone()))
-            .item("quantity", number(quantity))
-            .condition_expression("attribute_not_exists(sku)");
+            .item(OF, AttributeValue::S(stock.clone()))
+            .item(QUANTITY, number(quantity))
+            .condition_expression("attribute_not_exists(sku)")
+            .return_values_on_condition_check_failure(AllOld);
         let take = self.change(&stock).update_expression("SET available = available - :quantity");
         let take = take
             .condition_expression("available >= :quantity")
             .expression_attribute_values(":quantity", number(quantity));
         match self.transact(row.build().map(|put| TransactWriteItem::builder().put(put).build()), take).await? {
-            // Set aside now, or at an attempt before this one.
-            Transacted::Done | Transacted::RowRefused => Ok(reservation),
+            Transacted::Done => Ok(reservation),
+            // At an attempt before this one.
+            Transacted::RowRefused(row) if row.contains_key(OF) => Ok(reservation),
+            Transacted::RowRefused(_) => Err(StockError::GivenBack),
             Transacted::StockRefused => Err(StockError::NotEnough(sku.to_owned())),
         }
     }
 
-    /// Gives back what was set aside under a key, once. Nothing may have been.
+    /// Gives back what was set aside under a key, once, and keeps anything from being set aside under it again: a call of a lost attempt
+    /// may arrive after this.
     pub(crate) async fn release(&self, key: &IdempotencyKey) -> Result<(), StockError> {
         let id = AttributeValue::S(reservation_id(key));
         let read = self.client.get_item().table_name(&self.table).key("sku", id.clone()).consistent_read(true);
         let found = read.send().await.map_err(|error| StockError::NoAnswer(error.into()))?;
-        let Some(mut row) = found.item else { return Ok(()) };
-        let (Some(AttributeValue::S(of)), Some(quantity)) = (row.remove("of"), row.remove("quantity")) else {
-            return Err(StockError::NoAnswer("a reservation without item or quantity".into()));
+        let Some(mut row) = found.item else { return self.close(id).await };
+        let (of, quantity) = match (row.remove(OF), row.remove(QUANTITY)) {
+            (Some(AttributeValue::S(of)), Some(quantity)) => (of, quantity),
+            // It was given back before.
+            (None, _) => return Ok(()),
+            _ => return Err(StockError::Unreadable),
         };
-        let row =
-            Delete::builder().table_name(&self.table).key("sku", id).condition_expression("attribute_exists(sku)");
+        let row = Update::builder()
+            .table_name(&self.table)
+            .key("sku", id)
+            .update_expression("REMOVE #of")
+            .condition_expression("attribute_exists(#of)")
+            .expression_attribute_names("#of", OF);
         let give = self.change(&of).update_expression("SET available = available + :quantity");
         let give = give.expression_attribute_values(":quantity", quantity);
-        self.transact(row.build().map(|delete| TransactWriteItem::builder().delete(delete).build()), give).await?;
+        self.transact(row.build().map(|update| TransactWriteItem::builder().update(update).build()), give).await?;
         Ok(())
+    }
+
+    /// Takes the place of a reservation that nobody has made.
+    async fn close(&self, id: AttributeValue) -> Result<(), StockError> {
+        let put = self.client.put_item().table_name(&self.table).item("sku", id);
+        let put = put.condition_expression("attribute_not_exists(sku)").send().await;
+        match put {
+            Ok(_) => Ok(()),
+            // It has been made meanwhile; it is given back at the next try.
+            Err(error)
+                if error.as_service_error().is_some_and(|error| error.is_conditional_check_failed_exception()) =>
+            {
+                Err(StockError::Busy)
+            }
+            Err(error) => Err(StockError::NoAnswer(error.into())),
+        }
     }
 
     fn change(&self, sku: &str) -> aws_sdk_dynamodb::types::builders::UpdateBuilder {
@@ -113,9 +150,10 @@ impl Stock {
             Err(error) => error,
         };
         match refused(&error) {
-            [true, _] => Ok(Transacted::RowRefused),
-            [_, true] => Ok(Transacted::StockRefused),
-            _ if is_cancelled(&error) => Err(StockError::Busy),
+            [Some(row), _] => Ok(Transacted::RowRefused(row)),
+            [_, Some(_)] => Ok(Transacted::StockRefused),
+            _ if is_in_the_way(&error) => Err(StockError::Busy),
+            _ if is_cancelled(&error) => Err(StockError::Unreadable),
             _ => Err(no_answer(error.into())),
         }
     }
@@ -124,19 +162,36 @@ impl Stock {
 /// How a change of the stock ended.
 enum Transacted {
     Done,
-    RowRefused,
+    /// By this row.
+    RowRefused(Item),
     StockRefused,
 }
 
 type Refusal = SdkError<TransactWriteItemsError, aws_sdk_dynamodb::config::http::HttpResponse>;
 
-/// Which of the two actions was refused by its condition.
-fn refused(error: &Refusal) -> [bool; 2] {
+type Item = HashMap<String, AttributeValue>;
+
+/// Which of the two actions was refused by its condition, and by which row, as far as DynamoDB gives it.
+fn refused(error: &Refusal) -> [Option<Item>; 2] {
     let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) = error.as_service_error() else {
-        return [false; 2];
+        return [None, None];
     };
     let reasons = cancelled.cancellation_reasons();
-    [0, 1].map(|index| reasons.get(index).is_some_and(|reason| reason.code() == Some("ConditionalCheckFailed")))
+    [0, 1].map(|index| {
+        let reason = reasons.get(index).filter(|reason| reason.code() == Some("ConditionalCheckFailed"))?;
+        Some(reason.item().cloned().unwrap_or_default())
+    })
+}
+
+/// Whether nothing but others, or too many requests, stood against it.
+fn is_in_the_way(error: &Refusal) -> bool {
+    let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) = error.as_service_error() else {
+        return false;
+    };
+    let mut codes = cancelled.cancellation_reasons().iter().filter_map(|reason| reason.code());
+    codes.all(|code| {
+        matches!(code, "None" | "TransactionConflict" | "ThrottlingError" | "ProvisionedThroughputExceeded")
+    })
 }
 
 fn is_cancelled(error: &Refusal) -> bool {
