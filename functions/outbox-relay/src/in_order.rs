@@ -111,9 +111,9 @@ fn lines(mut staged: Vec<Staged>) -> Vec<VecDeque<Staged>> {
     let mut executions = HashMap::new();
     for staged in &staged {
         let came = executions.len();
-        executions.entry((staged.pk.clone(), execution(&staged.sk).to_owned())).or_insert(came);
+        executions.entry((staged.pk.clone(), staged.execution().to_owned())).or_insert(came);
     }
-    let came = |staged: &Staged| executions.get(&(staged.pk.clone(), execution(&staged.sk).to_owned())).copied();
+    let came = |staged: &Staged| executions.get(&(staged.pk.clone(), staged.execution().to_owned())).copied();
     staged.sort_by_cached_key(|staged| (came(staged), staged.sk.clone()));
     let (mut lines, mut known) = (Vec::<VecDeque<_>>::new(), HashMap::new());
     for staged in staged {
@@ -124,10 +124,6 @@ fn lines(mut staged: Vec<Staged>) -> Vec<VecDeque<Staged>> {
         }
     }
     lines
-}
-
-fn execution(sk: &str) -> &str {
-    sk.rsplit_once('#').map_or(sk, |(execution, _)| execution)
 }
 
 #[cfg(test)]

@@ -35,11 +35,11 @@ impl Predecessors {
     /// The batch, and what must be sent before something in it and was not sent yet. Reads the table only where something is missing.
     /// What cannot be read keeps those from being sent that come behind it.
     pub(crate) async fn complete(&self, mut staged: Vec<Staged>, known: &Known) -> Vec<Staged> {
-        for (prefix, last) in incomplete(&staged, known) {
-            let is_of = |staged: &Staged| staged.sk.starts_with(&prefix) && staged.pk == last.record_key.as_str();
+        for (execution, last) in incomplete(&staged, known) {
+            let is_of = |staged: &Staged| staged.execution() == execution && staged.pk == last.record_key.as_str();
             let place =
                 staged.iter().filter(|staged| is_of(staged)).map(|staged| staged.place).min().unwrap_or_default();
-            match self.read(&last, &prefix).await {
+            match self.read(&last, &execution).await {
                 Ok(items) => {
                     let missing = items.iter().filter_map(|item| before(item, &last, place));
                     let missing: Vec<_> = missing
@@ -61,7 +61,7 @@ impl Predecessors {
     }
 
     /// The entries of an execution up to its last one in the batch.
-    async fn read(&self, last: &OutboxEntry, prefix: &str) -> Result<Vec<Item>, String> {
+    async fn read(&self, last: &OutboxEntry, execution: &str) -> Result<Vec<Item>, String> {
         let query = self
             .client
             .query()
@@ -71,7 +71,7 @@ impl Predecessors {
             .expression_attribute_names("#pk", attribute::PK)
             .expression_attribute_names("#sk", attribute::SK)
             .expression_attribute_values(":pk", AttributeValue::S(last.record_key.as_str().to_owned()))
-            .expression_attribute_values(":first", AttributeValue::S(prefix.to_owned()))
+            .expression_attribute_values(":first", AttributeValue::S(format!("{execution}#")))
             .expression_attribute_values(":last", AttributeValue::S(last.sort_key()));
         let items = query.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
         items.map_err(|error| DisplayErrorContext(error).to_string())
@@ -91,21 +91,22 @@ fn before(item: &Item, last: &OutboxEntry, place: usize) -> Option<Staged> {
     })
 }
 
-/// The executions of which something in the batch has predecessors that are neither in it nor known to be sent: what their sort keys
-/// begin with, and their last entry in the batch.
+/// The executions of which something in the batch has predecessors that are neither in it nor known to be sent, and their last entries
+/// in the batch.
 fn incomplete(staged: &[Staged], known: &Known) -> Vec<(String, OutboxEntry)> {
     let mut executions = BTreeMap::<_, Vec<&OutboxEntry>>::new();
-    for entry in staged.iter().filter_map(|staged| staged.entry.as_ref().ok()) {
-        let prefix = format!("{}{}#", OutboxEntry::SORT_KEY_PREFIX, entry.execution);
-        executions.entry((entry.record_key.as_str().to_owned(), prefix)).or_default().push(entry);
+    for staged in staged {
+        if let Ok(entry) = &staged.entry {
+            executions.entry((&staged.pk, staged.execution())).or_default().push(entry);
+        }
     }
-    let incomplete = executions.into_iter().filter_map(|((_, prefix), entries)| {
+    let incomplete = executions.into_iter().filter_map(|((_, execution), entries)| {
         let last = entries.iter().max_by_key(|entry| entry.ordinal)?;
         let is_there = |ordinal: u32| {
             entries.iter().any(|entry| entry.ordinal == ordinal)
                 || known.has(&EventId::new(&last.record_key, last.execution, ordinal))
         };
-        (!(0..last.ordinal).all(is_there)).then(|| (prefix, (*last).clone()))
+        (!(0..last.ordinal).all(is_there)).then(|| (execution.to_owned(), (*last).clone()))
     });
     incomplete.collect()
 }

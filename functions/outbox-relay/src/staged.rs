@@ -21,6 +21,13 @@ pub(crate) struct Staged {
     pub(crate) entry: Result<OutboxEntry, Unreadable>,
 }
 
+impl Staged {
+    /// What the sort keys of one execution's entries have in common: all but their places, behind the last `#`.
+    pub(crate) fn execution(&self) -> &str {
+        self.sk.rsplit_once('#').map_or(&self.sk, |(execution, _)| execution)
+    }
+}
+
 /// Why a record has no entry that could be sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unreadable {

@@ -6,7 +6,9 @@ use aws_sdk_dynamodb::{
     Client,
     error::SdkError,
     operation::transact_write_items::TransactWriteItemsError,
-    types::{AttributeValue, Put, ReturnValuesOnConditionCheckFailure::AllOld, TransactWriteItem, Update},
+    types::{
+        AttributeValue, CancellationReason, Put, ReturnValuesOnConditionCheckFailure::AllOld, TransactWriteItem, Update,
+    },
 };
 use lambda_http::Error;
 use lambda_idempotency::IdempotencyKey;
@@ -149,12 +151,12 @@ impl Stock {
             Ok(_) => return Ok(Transacted::Done),
             Err(error) => error,
         };
-        match refused(&error) {
+        let Some(reasons) = reasons(&error) else { return Err(no_answer(error.into())) };
+        match [0, 1].map(|index| refused(reasons.get(index)?)) {
             [Some(row), _] => Ok(Transacted::RowRefused(row)),
             [_, Some(_)] => Ok(Transacted::StockRefused),
-            _ if is_in_the_way(&error) => Err(StockError::Busy),
-            _ if is_cancelled(&error) => Err(StockError::Unreadable),
-            _ => Err(no_answer(error.into())),
+            _ if reasons.iter().all(is_over_soon) => Err(StockError::Busy),
+            _ => Err(StockError::Unreadable),
         }
     }
 }
@@ -171,31 +173,25 @@ type Refusal = SdkError<TransactWriteItemsError, aws_sdk_dynamodb::config::http:
 
 type Item = HashMap<String, AttributeValue>;
 
-/// Which of the two actions was refused by its condition, and by which row, as far as DynamoDB gives it.
-fn refused(error: &Refusal) -> [Option<Item>; 2] {
-    let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) = error.as_service_error() else {
-        return [None, None];
-    };
-    let reasons = cancelled.cancellation_reasons();
-    [0, 1].map(|index| {
-        let reason = reasons.get(index).filter(|reason| reason.code() == Some("ConditionalCheckFailed"))?;
-        Some(reason.item().cloned().unwrap_or_default())
-    })
+/// Why a transaction was cancelled, for each of its actions; `None` if it was not.
+fn reasons(error: &Refusal) -> Option<&[CancellationReason]> {
+    match error.as_service_error()? {
+        TransactWriteItemsError::TransactionCanceledException(cancelled) => Some(cancelled.cancellation_reasons()),
+        _ => None,
+    }
 }
 
-/// Whether nothing but others, or too many requests, stood against it.
-fn is_in_the_way(error: &Refusal) -> bool {
-    let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) = error.as_service_error() else {
-        return false;
-    };
-    let mut codes = cancelled.cancellation_reasons().iter().filter_map(|reason| reason.code());
-    codes.all(|code| {
-        matches!(code, "None" | "TransactionConflict" | "ThrottlingError" | "ProvisionedThroughputExceeded")
-    })
+/// The row that did not meet an action's condition, as far as DynamoDB gives it.
+fn refused(reason: &CancellationReason) -> Option<Item> {
+    (reason.code() == Some("ConditionalCheckFailed")).then(|| reason.item().cloned().unwrap_or_default())
 }
 
-fn is_cancelled(error: &Refusal) -> bool {
-    matches!(error.as_service_error(), Some(TransactWriteItemsError::TransactionCanceledException(_)))
+/// Whether nothing, others, or too many requests stood against an action.
+fn is_over_soon(reason: &CancellationReason) -> bool {
+    matches!(
+        reason.code(),
+        None | Some("None" | "TransactionConflict" | "ThrottlingError" | "ProvisionedThroughputExceeded")
+    )
 }
 
 /// Where a reservation stands.
