@@ -37,6 +37,7 @@ mod in_flight;
 mod key_header;
 mod kill_sweep;
 mod lost_reply;
+mod metrics;
 mod order_events;
 mod orders;
 mod outbox;

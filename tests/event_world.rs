@@ -1,7 +1,7 @@
 //! A function of records with its table, for tests of triggers: events go in as Lambda delivers them, and answers, runs, requests and
 //! records are counted.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, path::Path, time::Duration};
 
 use idempotency_cli::{Records, Stack};
 use idempotency_core::Record;
@@ -28,11 +28,16 @@ pub(crate) struct EventWorld {
 impl EventWorld {
     /// A fixture function of this trigger, with these variables.
     pub(crate) async fn start(trigger: &str, variables: &[(&str, &str)]) -> Self {
+        Self::start_binary(&function_binary("event-fixture").unwrap(), trigger, variables).await
+    }
+
+    /// The same with another binary in the fixture's place.
+    pub(crate) async fn start_binary(binary: &Path, trigger: &str, variables: &[(&str, &str)]) -> Self {
         let dynamodb = EmbeddedDynamoDb::start().await.unwrap();
         create_idempotency_table(&dynamodb.client(), Stack::TABLE).await.unwrap();
         create_table(&dynamodb.client(), EFFECTS_TABLE, "run", None).await.unwrap();
         let proxy = FaultProxy::start(dynamodb.endpoint_url()).await.unwrap();
-        let config = FunctionConfig::new("event-fixture", function_binary("event-fixture").unwrap())
+        let config = FunctionConfig::new("event-fixture", binary)
             .timeout(PATIENCE)
             .logs(Logs::Captured)
             .env("AWS_ENDPOINT_URL_DYNAMODB", proxy.endpoint_url())

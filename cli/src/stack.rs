@@ -193,6 +193,11 @@ impl Stack {
             .env(Idempotency::NAMESPACE, Self::NAMESPACE)
             .env("TENANT_FROM", tenant_from(options.http_kind));
         let set = |config: FunctionConfig, (name, value): (&'static str, &str)| config.env(name, value);
+        // Lines for a machine, between those that somebody reads.
+        let config = match options.logs {
+            Logs::Inherit => config.env(Idempotency::METRICS, "off"),
+            _ => config,
+        };
         let config = callees.environment().into_iter().fold(config, set);
         let config = ReadyMade::whole_environment().fold(config, set);
         let config = match options.trigger() {

@@ -41,13 +41,13 @@ mod notifier;
 mod split;
 mod summariser;
 
-use lambda_runtime::{Error, run, service_fn, tracing};
+use lambda_runtime::{Error, run, service_fn};
 
 use crate::config::App;
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
-    tracing::init_default_subscriber();
+    lambda_idempotency::init_logs();
     let app = App::from_env().await?;
     run(service_fn(|event| intake::take_in(&app.idempotency, &app.intake, event))).await
 }

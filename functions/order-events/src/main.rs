@@ -18,13 +18,13 @@ mod follow;
 mod order_event;
 mod orders;
 
-use lambda_runtime::{Error, run, service_fn, tracing};
+use lambda_runtime::{Error, run, service_fn};
 
 use crate::config::App;
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
-    tracing::init_default_subscriber();
+    lambda_idempotency::init_logs();
     let app = App::from_env().await?;
     run(service_fn(|event| follow::follow(&app.idempotency, &app.orders, event))).await
 }

@@ -39,13 +39,13 @@ mod routes;
 mod send_error;
 mod staged;
 
-use lambda_runtime::{Error, run, service_fn, tracing};
+use lambda_runtime::{Error, run, service_fn};
 
 use crate::config::app_from_env;
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
-    tracing::init_default_subscriber();
+    lambda_idempotency::init_logs();
     let app = app_from_env().await?;
     run(service_fn(|event| relay::relay(&app, event))).await
 }

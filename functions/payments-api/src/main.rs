@@ -43,13 +43,13 @@ mod stock;
 mod tenant_key;
 mod transfer;
 
-use lambda_http::{Error, run, service_fn, tracing};
+use lambda_http::{Error, run, service_fn};
 
 use crate::config::App;
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
-    tracing::init_default_subscriber();
+    lambda_idempotency::init_logs();
     let app = App::from_env().await?;
     run(service_fn(|request| routes::route(&app, request))).await
 }

@@ -17,6 +17,7 @@ pub struct Claim {
     expected: Option<Version>,
     /// What an atomic claim asks for: nothing is written yet, so it is decided again when it commits.
     asks: Option<Box<(ClaimRequest, Policy)>>,
+    took_over: bool,
 }
 
 /// A lost attempt's key, under [`OnAbandoned::Probe`](crate::OnAbandoned::Probe): the right to say what became of its effect.
@@ -32,7 +33,7 @@ pub struct Abandoned {
 impl Claim {
     pub(crate) fn new(attempt: Attempt, record: Record) -> Self {
         let expected = Some(record.version());
-        Self { attempt, record, expected, asks: None }
+        Self { attempt, record, expected, asks: None, took_over: false }
     }
 
     /// A claim of which nothing is written before it ends.
@@ -43,7 +44,7 @@ impl Claim {
         request: &ClaimRequest,
         policy: &Policy,
     ) -> Self {
-        Self { attempt, record, expected: observed, asks: Some(Box::new((request.clone(), *policy))) }
+        Self { attempt, record, expected: observed, asks: Some(Box::new((request.clone(), *policy))), took_over: false }
     }
 
     /// What the handler sees of this claim.
@@ -54,6 +55,16 @@ impl Claim {
     /// The record as this claim wrote it, or (atomic) would have.
     pub const fn record(&self) -> &Record {
         &self.record
+    }
+
+    /// Whether an attempt before this one was lost: its lease was over, and this one has taken its key over.
+    pub const fn took_over(&self) -> bool {
+        self.took_over
+    }
+
+    /// The same claim, if it has taken the key of a lost attempt over.
+    pub(crate) fn taking_over(self, took_over: bool) -> Self {
+        Self { took_over, ..self }
     }
 
     /// The write that ends this claim.
@@ -96,7 +107,7 @@ impl Eq for Claim {}
 
 impl Abandoned {
     pub(crate) const fn new(attempt: Attempt, record: Record, observed: Version) -> Self {
-        Self { claim: Claim { attempt, record, expected: Some(observed), asks: None }, observed }
+        Self { claim: Claim { attempt, record, expected: Some(observed), asks: None, took_over: true }, observed }
     }
 
     /// The attempt that would follow the lost one. Its key and step keys are those of the lost one.

@@ -22,6 +22,7 @@ use crate::{IdempotencyKey, Namespace, Operation, Scope, hash::PartsHasher};
 ///     &IdempotencyKey::new("order-42").unwrap(),
 /// );
 /// assert!(key.as_str().starts_with("prod#create-charge#v1#"));
+/// assert_eq!(key.operation_name(), Some("create-charge"));
 /// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordKey(String);
@@ -45,6 +46,11 @@ impl RecordKey {
     /// The partition key.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The name of the operation, without its version; `None` if this is no key of a record.
+    pub fn operation_name(&self) -> Option<&str> {
+        self.0.split('#').nth(1)
     }
 
     /// A key for one named step below this record, to pass to a callee that honours idempotency keys.

@@ -114,7 +114,7 @@ impl DynamoDbStore {
         let keys = KeysAndAttributes::builder().set_keys(Some(keys.collect())).consistent_read(true).build();
         let Ok(keys) = keys else { return Err(None) };
         let send = self.client().batch_get_item().request_items(self.table(), keys).send();
-        let output = match deadline.limit(send).await {
+        let output = match self.watch.limit("BatchGetItem", deadline, send).await {
             Ok(Ok(output)) => output,
             Ok(Err(error)) => {
                 let code = error.code().unwrap_or_default().to_owned();

@@ -13,7 +13,12 @@ use futures::{StreamExt, stream};
 use idempotency_core::{RecordKey, Store, StoreError, Write, Written};
 
 use crate::{
-    DynamoDbStore, batch_read::Read, deadline::Deadline, error::classify, item::record_from_item, statement::statement,
+    DynamoDbStore,
+    batch_read::Read,
+    deadline::Deadline,
+    error::classify,
+    item::{item_from_record, item_size, record_from_item},
+    statement::statement,
     store::IN_FLIGHT,
 };
 
@@ -79,8 +84,11 @@ impl DynamoDbStore {
         }
         let statements = group.iter().map(|(_, write)| statement(self.table(), write)).collect::<Result<Vec<_>, _>>();
         let Ok(statements) = statements else { return open(None) };
+        for (_, write) in group {
+            self.watch.wrote(write.record(), || item_size(&item_from_record(write.record())));
+        }
         let send = self.client().batch_execute_statement().set_statements(Some(statements)).send();
-        let responses = match deadline.limit(send).await {
+        let responses = match self.watch.limit("BatchExecuteStatement", deadline, send).await {
             Ok(Ok(output)) => output.responses.unwrap_or_default(),
             Ok(Err(error)) => {
                 let code = error.code().unwrap_or_default().to_owned();

@@ -87,6 +87,23 @@ pub(crate) fn item_from_record(record: &Record) -> Item {
     item
 }
 
+/// The bytes of an item as DynamoDB counts them: names and values in UTF-8, binary values as they are, about a byte for two digits of a
+/// number and one more, three more for each map (Amazon DynamoDB Developer Guide, "DynamoDB item sizes and formats").
+pub(crate) fn item_size(item: &Item) -> usize {
+    item.iter().map(|(name, value)| name.len() + value_size(value)).sum()
+}
+
+fn value_size(value: &AttributeValue) -> usize {
+    match value {
+        AttributeValue::S(text) => text.len(),
+        AttributeValue::B(bytes) => bytes.as_ref().len(),
+        AttributeValue::N(digits) => digits.len().div_ceil(2) + 1,
+        AttributeValue::M(members) => 3 + members.len() + item_size(members),
+        // A record has no other.
+        _ => 1,
+    }
+}
+
 pub(crate) fn result_value(result: &StoredResult) -> AttributeValue {
     match result {
         StoredResult::Inline(encoded) => binary(encoded),

@@ -34,6 +34,7 @@ mod client;
 mod deadline;
 mod error;
 mod item;
+mod observer;
 mod outbox_item;
 mod put_condition;
 mod row_item;
@@ -43,5 +44,6 @@ mod transaction;
 
 pub use client::{client_from_env, retries, sdk_config_from_env, timeouts};
 pub use item::{attribute, record_from_item};
+pub use observer::StoreObserver;
 pub use outbox_item::{item_from_outbox_entry, outbox_attribute, outbox_entry_from_item};
 pub use store::DynamoDbStore;

@@ -1,6 +1,6 @@
 //! The store: conditional puts, and the old record out of a failed condition.
 
-use std::{fmt, future::Future, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use aws_sdk_dynamodb::{
     Client,
@@ -18,7 +18,8 @@ use crate::{
     batch_support::BatchSupport,
     deadline::Deadline,
     error::classify,
-    item::{CLAIM, Item, attribute, binary, item_from_record, number, part_sk, record_from_item, string},
+    item::{CLAIM, Item, attribute, binary, item_from_record, item_size, number, part_sk, record_from_item, string},
+    observer::{StoreObserver, Watch},
     put_condition::PutCondition,
     row_item::{item_from_row, row_from_item},
     transaction,
@@ -26,6 +27,9 @@ use crate::{
 
 /// How many parts of one result are on their way at a time. A result of Lambda's limit (6 MB) has 18.
 const PARTS_IN_FLIGHT: usize = 8;
+
+const PUT_ITEM: &str = "PutItem";
+const GET_ITEM: &str = "GetItem";
 
 /// How many requests of one call for many records are on their way at a time. One vCPU is busy with fewer.
 pub(crate) const IN_FLIGHT: usize = 32;
@@ -48,6 +52,7 @@ pub struct DynamoDbStore {
     client: Client,
     table: String,
     pub(crate) batches: Arc<BatchSupport>,
+    pub(crate) watch: Watch,
 }
 
 /// How a conditional put ended.
@@ -60,7 +65,13 @@ enum Put {
 impl DynamoDbStore {
     /// A store on `table`. Makes no request.
     pub fn new(client: Client, table: impl Into<String>) -> Self {
-        Self { client, table: table.into(), batches: Arc::default() }
+        Self { client, table: table.into(), batches: Arc::default(), watch: Watch::default() }
+    }
+
+    /// The same store, which tells of its requests.
+    #[must_use]
+    pub fn observed_by(self, observer: impl StoreObserver) -> Self {
+        Self { watch: Watch::by(observer), ..self }
     }
 
     /// The table's name.
@@ -71,6 +82,13 @@ impl DynamoDbStore {
     /// The client.
     pub const fn client(&self) -> &Client {
         &self.client
+    }
+
+    /// The item of a record that is about to be written.
+    fn item(&self, record: &Record) -> Item {
+        let item = item_from_record(record);
+        self.watch.wrote(record, || item_size(&item));
+        item
     }
 
     fn put(&self, item: Item) -> PutItemFluentBuilder {
@@ -85,7 +103,7 @@ impl DynamoDbStore {
             .set_expression_attribute_values(condition.values)
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
             .send();
-        let error = match limited(within, send).await? {
+        let error = match self.watch.limit(PUT_ITEM, Deadline::after(within), send).await? {
             Ok(_) => return Ok(Put::Written),
             Err(error) => error,
         };
@@ -95,7 +113,7 @@ impl DynamoDbStore {
         }
     }
 
-    async fn get_item(&self, key: &RecordKey, sk: String, within: Duration) -> Result<Option<Item>, StoreError> {
+    async fn get_item(&self, key: &RecordKey, sk: String, deadline: Deadline) -> Result<Option<Item>, StoreError> {
         let get = self
             .client
             .get_item()
@@ -104,11 +122,11 @@ impl DynamoDbStore {
             .key(attribute::SK, AttributeValue::S(sk))
             .consistent_read(true)
             .send();
-        Ok(limited(within, get).await?.map_err(classify)?.item)
+        Ok(self.watch.limit(GET_ITEM, deadline, get).await?.map_err(classify)?.item)
     }
 
-    async fn get_part(&self, key: &RecordKey, sk: String, within: Duration) -> Result<Option<Bytes>, StoreError> {
-        let item = self.get_item(key, sk, within).await?;
+    async fn get_part(&self, key: &RecordKey, sk: String, deadline: Deadline) -> Result<Option<Bytes>, StoreError> {
+        let item = self.get_item(key, sk, deadline).await?;
         match item.and_then(|mut item| item.remove(attribute::PART)) {
             Some(AttributeValue::B(part)) => Ok(Some(part.into_inner().into())),
             _ => Ok(None),
@@ -118,7 +136,7 @@ impl DynamoDbStore {
 
 impl Store for DynamoDbStore {
     async fn insert_if_absent(&self, record: &Record, within: Duration) -> Result<Inserted, StoreError> {
-        match self.put_if(item_from_record(record), PutCondition::absent(), within).await? {
+        match self.put_if(self.item(record), PutCondition::absent(), within).await? {
             Put::Written => Ok(Inserted::Inserted),
             Put::Refused(Some(old)) => Ok(Inserted::Exists(record_from_item(&old)?)),
             Put::Refused(None) => Err(no_old_item()),
@@ -127,7 +145,7 @@ impl Store for DynamoDbStore {
 
     async fn replace(&self, expected: Version, record: &Record, within: Duration) -> Result<Replaced, StoreError> {
         let write = Write::Replace { expected, record: record.clone() };
-        match self.put_if(item_from_record(record), PutCondition::of(&write), within).await? {
+        match self.put_if(self.item(record), PutCondition::of(&write), within).await? {
             Put::Written => Ok(Replaced::Replaced),
             Put::Refused(old) => Ok(Replaced::Differs(old.as_ref().map(record_from_item).transpose()?)),
         }
@@ -141,9 +159,12 @@ impl Store for DynamoDbStore {
     ) -> Result<Committed, StoreError> {
         let actions = transaction::actions(&self.table, write, effects);
         let actions = actions.map_err(|error| StoreError::Refused(error.into()))?;
+        if let Some(write) = write {
+            self.watch.wrote(write.record(), || item_size(&item_from_record(write.record())));
+        }
         // The SDK gives the call a `ClientRequestToken`, the same for all its transmissions.
         let send = self.client.transact_write_items().set_transact_items(Some(actions)).send();
-        match limited(within, send).await? {
+        match self.watch.limit("TransactWriteItems", Deadline::after(within), send).await? {
             Ok(_) => Ok(Committed::Committed),
             Err(error) => transaction::explain(error, write.is_some(), effects),
         }
@@ -158,7 +179,8 @@ impl Store for DynamoDbStore {
     }
 
     async fn put_row(&self, row: &Row, within: Duration) -> Result<(), StoreError> {
-        limited(within, self.put(item_from_row(row)).send()).await?.map(drop).map_err(classify)
+        let put = self.put(item_from_row(row)).send();
+        self.watch.limit(PUT_ITEM, Deadline::after(within), put).await?.map(drop).map_err(classify)
     }
 
     async fn rows(&self, key: &RecordKey, execution: ExecutionId, within: Duration) -> Result<Vec<Row>, StoreError> {
@@ -175,12 +197,13 @@ impl Store for DynamoDbStore {
             .into_paginator()
             .items()
             .send();
-        let items = limited(within, pages.collect::<Result<Vec<Item>, _>>()).await?.map_err(classify)?;
+        let items = pages.collect::<Result<Vec<Item>, _>>();
+        let items = self.watch.limit("Query", Deadline::after(within), items).await?.map_err(classify)?;
         Ok(items.iter().map(row_from_item).collect::<Result<_, _>>()?)
     }
 
     async fn get(&self, key: &RecordKey, within: Duration) -> Result<Option<Record>, StoreError> {
-        let item = self.get_item(key, CLAIM.to_owned(), within).await?;
+        let item = self.get_item(key, CLAIM.to_owned(), Deadline::after(within)).await?;
         Ok(item.as_ref().map(record_from_item).transpose()?)
     }
 
@@ -200,6 +223,7 @@ impl Store for DynamoDbStore {
         expires_at: EpochSeconds,
         within: Duration,
     ) -> Result<(), StoreError> {
+        let deadline = Deadline::after(within);
         let mut puts = Vec::with_capacity(parts.len());
         for (index, part) in parts.iter().enumerate() {
             let put = self.put(Item::from([
@@ -208,9 +232,10 @@ impl Store for DynamoDbStore {
                 (attribute::PART.into(), binary(part)),
                 (attribute::EXPIRES_AT.into(), number(expires_at.get())),
             ]));
-            puts.push(async move { put.send().await.map(drop).map_err(classify) });
+            let put = self.watch.limit(PUT_ITEM, deadline, put.send());
+            puts.push(async move { put.await?.map(drop).map_err(classify) });
         }
-        limited(within, stream::iter(puts).buffer_unordered(PARTS_IN_FLIGHT).try_collect()).await?
+        stream::iter(puts).buffer_unordered(PARTS_IN_FLIGHT).try_collect().await
     }
 
     async fn get_parts(
@@ -220,9 +245,9 @@ impl Store for DynamoDbStore {
         count: u32,
         within: Duration,
     ) -> Result<Option<Vec<Bytes>>, StoreError> {
-        let gets = (0..count as usize).map(|index| self.get_part(key, part_sk(owner, index), within));
-        let parts: Vec<Option<Bytes>> =
-            limited(within, stream::iter(gets).buffered(PARTS_IN_FLIGHT).try_collect()).await??;
+        let deadline = Deadline::after(within);
+        let gets = (0..count as usize).map(|index| self.get_part(key, part_sk(owner, index), deadline));
+        let parts: Vec<Option<Bytes>> = stream::iter(gets).buffered(PARTS_IN_FLIGHT).try_collect().await?;
         Ok(parts.into_iter().collect())
     }
 }
@@ -232,11 +257,6 @@ fn no_old_item() -> StoreError {
     StoreError::Refused(
         "the engine did not return the stored item; it must support ReturnValuesOnConditionCheckFailure".into(),
     )
-}
-
-/// Waits for an answer no longer than `within`.
-async fn limited<T>(within: Duration, answer: impl Future<Output = T>) -> Result<T, StoreError> {
-    tokio::time::timeout(within, answer).await.map_err(|late| StoreError::Unknown(late.into()))
 }
 
 impl fmt::Debug for DynamoDbStore {

@@ -28,7 +28,7 @@ async fn take_in(claim: ClaimReceived, attempt: &Attempt, table: &Table) -> Resu
 
 #[tokio::main]
 async fn main() -> Result<(), lambda_runtime::Error> {
-    lambda_http::tracing::init_default_subscriber();
+    lambda_idempotency::init_logs();
     let (idempotency, table) = (Idempotency::from_env().await?, Table::default());
     lambda_runtime::run(service_fn(|event| take_in(&idempotency, &table, event))).await
 }

@@ -5,7 +5,10 @@ use std::{env, fmt, time::Duration};
 use idempotency_core::{Batched, Engine, Namespace, NamespaceError};
 use idempotency_dynamodb::{DynamoDbStore, client_from_env};
 
-use crate::{Mode, ModeError};
+use crate::{
+    Mode, ModeError,
+    metrics::{self, StoreMetrics},
+};
 
 /// The handle that a function's handlers share: the store and the namespace. Make one at start-up.
 ///
@@ -39,6 +42,9 @@ pub enum ConfigError {
     /// The mode is none.
     #[error("environment variable IDEMPOTENCY_MODE: {0}")]
     Mode(#[from] ModeError),
+    /// What is said about metrics is unknown.
+    #[error("environment variable IDEMPOTENCY_METRICS: {0:?} is no choice; say embedded or off")]
+    Metrics(String),
 }
 
 impl fmt::Debug for ConfigError {
@@ -57,8 +63,12 @@ impl Idempotency {
     /// The environment variable with the [`Mode`]; `enforce` if it is not set.
     pub const MODE: &str = "IDEMPOTENCY_MODE";
 
-    /// A handle from the function's environment: `IDEMPOTENCY_TABLE`, `IDEMPOTENCY_NAMESPACE`, `IDEMPOTENCY_MODE` if it is set,
-    /// and what the SDK reads (region, credentials, `AWS_ENDPOINT_URL_DYNAMODB` for a local engine). Makes no request.
+    /// The environment variable that says where [`metrics`](crate::metrics) go; `embedded` if it is not set.
+    pub const METRICS: &str = "IDEMPOTENCY_METRICS";
+
+    /// A handle from the function's environment: `IDEMPOTENCY_TABLE`, `IDEMPOTENCY_NAMESPACE`, `IDEMPOTENCY_MODE` and
+    /// `IDEMPOTENCY_METRICS` if they are set, and what the SDK reads (region, credentials, `AWS_ENDPOINT_URL_DYNAMODB` for a local
+    /// engine). In Lambda it sets up [`metrics`](crate::metrics). Makes no request.
     ///
     /// Dropping the future builds nothing.
     ///
@@ -71,16 +81,18 @@ impl Idempotency {
             Self::NAMESPACE,
             "set it to the name of this deployment, such as dev or prod, so that deployments never share records",
         )?;
-        let mode = match env::var(Self::MODE) {
-            Ok(mode) if !mode.trim().is_empty() => mode.trim().parse()?,
-            Ok(_) | Err(env::VarError::NotPresent) => Mode::Enforce,
-            Err(env::VarError::NotUnicode(mode)) => mode.to_string_lossy().parse()?,
-        };
+        let namespace = Namespace::new(namespace)?;
+        let mode = choice(Self::MODE).map_or(Ok(Mode::Enforce), |mode| mode.parse())?;
+        match choice(Self::METRICS).as_deref() {
+            None | Some("embedded") => _ = metrics::install(&namespace),
+            Some("off") => {}
+            Some(other) => return Err(ConfigError::Metrics(other.to_owned())),
+        }
         if mode != Mode::Enforce {
             tracing::warn!(%mode, "IDEMPOTENCY_MODE: duplicate requests are NOT held back, every request runs");
         }
-        let store = DynamoDbStore::new(client_from_env().await, table);
-        Ok(Self::new(store, Namespace::new(namespace)?).with_mode(mode))
+        let store = DynamoDbStore::new(client_from_env().await, table).observed_by(StoreMetrics);
+        Ok(Self::new(store, namespace).with_mode(mode))
     }
 }
 
@@ -162,4 +174,10 @@ impl<S> Clone for Idempotency<S> {
 
 fn variable(variable: &'static str, purpose: &'static str) -> Result<String, ConfigError> {
     env::var(variable).ok().filter(|value| !value.trim().is_empty()).ok_or(ConfigError::Missing { variable, purpose })
+}
+
+/// A variable that need not be set.
+fn choice(variable: &str) -> Option<String> {
+    let value = env::var_os(variable)?.to_string_lossy().trim().to_owned();
+    (!value.is_empty()).then_some(value)
 }

@@ -26,7 +26,7 @@
 //!
 //! #[tokio::main]
 //! async fn main() -> Result<(), Error> {
-//!     lambda_http::tracing::init_default_subscriber();
+//!     lambda_idempotency::init_logs();
 //!     let idempotency = Idempotency::from_env().await?;
 //!     lambda_http::run(service_fn(|request| create_order(&idempotency, request))).await
 //! }
@@ -35,7 +35,7 @@
 //! The function needs a table (`template.yaml` has one) and two environment variables: `IDEMPOTENCY_TABLE`, its name, and
 //! `IDEMPOTENCY_NAMESPACE`, which keeps dev, stage and prod apart.
 //!
-//! Without the subscriber in its `main` a function says nothing about why it refuses requests.
+//! Without [`init_logs`], or a subscriber of its own, a function says nothing about why it refuses requests.
 //!
 //! With a `key`, `#[idempotent]` goes on any other async function too, with typed arguments and a typed result: see [`function`].
 //! With a trigger, such as `sqs`, it goes on a function of one message of a queue, stream or bus, and batches are taken care of: see
@@ -57,6 +57,8 @@ mod deadline;
 pub mod events;
 pub mod function;
 pub mod http;
+mod logs;
+pub mod metrics;
 mod misfit;
 mod mode;
 mod outcome;
@@ -84,6 +86,7 @@ pub use idempotency_core::{Clock, Engine, MemoryStore, NamespaceError, Operation
 pub use idempotency_core::{
     ContentId, ContentIdBuilder, EncodedPart, KeyBuilder, KeyPart, KeyPartError, PartSlot, content_id, key,
 };
+pub use logs::init_logs;
 pub use idempotency_dynamodb::{DynamoDbStore, client_from_env, sdk_config_from_env};
 /// An HTTP handler's arguments are [`http::FromRequest`] (such as [`http::Json`]) and [`Attempt`], and its error implements
 /// [`http::Classify`]; the macro's own are [`http::ScopeSource`], [`OnAbandoned`] and [`Window`]. A function's arguments are

@@ -11,7 +11,6 @@ use aws_sdk_dynamodb::{Client, config::timeout::TimeoutConfig, types::AttributeV
 use lambda_http::{
     Error, LambdaEvent,
     lambda_runtime::{run, service_fn},
-    tracing,
 };
 use lambda_idempotency::{
     Attempt, DynamoDbStore, Engine, Idempotency, IdempotencyKey, OnAbandoned, Operation, Scope, Timeouts,
@@ -201,7 +200,7 @@ where
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    tracing::init_default_subscriber();
+    lambda_idempotency::init_logs();
     match env::var("TRIGGER")?.as_str() {
         "sqs" => serve(Sqs).await,
         "kinesis" => serve(Kinesis).await,

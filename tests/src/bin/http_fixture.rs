@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use http::{HeaderName, HeaderValue, StatusCode, header};
-use lambda_http::{Body, Error, Request, RequestExt, Response, run, service_fn, tracing};
+use lambda_http::{Body, Error, Request, RequestExt, Response, run, service_fn};
 use lambda_idempotency::{Idempotency, http::Reply, idempotent};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ enum AnswerBody {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    tracing::init_default_subscriber();
+    lambda_idempotency::init_logs();
     let idempotency = Idempotency::from_env().await?;
     run(service_fn(|request| route(&idempotency, request))).await
 }

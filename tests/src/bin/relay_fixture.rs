@@ -9,7 +9,6 @@ use lambda_http::{
     Error,
     http::StatusCode,
     lambda_runtime::{run, service_fn},
-    tracing,
 };
 use lambda_idempotency::{
     Attempt, Idempotency, client_from_env,
@@ -63,7 +62,7 @@ async fn ship(order: Order, attempt: &Attempt, effects: &Effects) -> Result<(), 
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
-    tracing::init_default_subscriber();
+    lambda_idempotency::init_logs();
     let (idempotency, config) = (&Idempotency::from_env().await?, sdk_config_from_env().await);
     match env::var("ROLE")?.as_str() {
         "api" => {

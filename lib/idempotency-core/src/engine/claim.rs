@@ -2,6 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+use tracing::Instrument;
+
 use super::{Engine, Replay};
 use crate::{
     Abandoned, Attempt, Claim, ClaimRequest, CodecError, Decision, EpochMillis, ExecutionId, Fingerprint,
@@ -104,10 +106,14 @@ impl<S: Store> Engine<S> {
     pub async fn claim(&self, request: &Request, policy: &Policy) -> Result<Claimed, ClaimError> {
         let token = OwnerToken::from_bytes(self.tokens.draw()?);
         let claim = self.claim_request(request, request.record_key(), token)?;
-        let existing = if policy.looks_first() { Box::pin(self.look(&claim)).await? } else { None };
+        let span = tracing::info_span!("claim", operation = %request.operation, record = %claim.key);
+        let settled = async {
+            let existing = if policy.looks_first() { self.look(&claim).await? } else { None };
+            self.settle(request, &claim, policy, existing).await
+        };
         // Boxed, as everything that leads to the store is: the SDK's futures are nested so deeply that the closures around a handler
         // would meet the compiler's limit ("queries overflow the depth limit"). One allocation is nothing beside a request.
-        Box::pin(self.settle(request, &claim, policy, existing)).await
+        Box::pin(settled.instrument(span)).await
     }
 
     /// Runs the handler again after a lost attempt whose effect did not happen: claims its key, if the record is still the one
@@ -132,7 +138,7 @@ impl<S: Store> Engine<S> {
         }
         let within = self.timeouts.for_call(request.deadline, self.now());
         let existing = match Box::pin(self.store.replace(observed, &record, within)).await {
-            Ok(Replaced::Replaced) => return Ok(Claimed::Fresh(Claim::new(attempt, record))),
+            Ok(Replaced::Replaced) => return Ok(Claimed::Fresh(Claim::new(attempt, record).taking_over(true))),
             Ok(Replaced::Differs(existing)) => existing,
             Err(error) => return Err(Box::pin(self.give_up(request, record, error)).await),
         };
@@ -169,7 +175,9 @@ impl<S: Store> Engine<S> {
         loop {
             let now = self.now();
             let within = self.timeouts.for_call(request.deadline, now);
-            let lost = match (decide(existing.as_ref(), claim, now, policy), existing.take()) {
+            let decision = decide(existing.as_ref(), claim, now, policy);
+            let takes_over = matches!(decision, Decision::TakeOver { .. });
+            let lost = match (decision, existing.take()) {
                 (
                     Decision::Insert(_)
                     | Decision::TakeOver { .. }
@@ -192,7 +200,7 @@ impl<S: Store> Engine<S> {
                     return Ok(Claimed::Fresh(Claim::atomic(attempt, record, observed, claim, policy)));
                 }
                 (Decision::Insert(record), _) => match self.store.insert_if_absent(&record, within).await {
-                    Ok(Inserted::Inserted) => return Ok(self.fresh(request, record, policy)),
+                    Ok(Inserted::Inserted) => return Ok(self.fresh(request, record, policy, false)),
                     Ok(Inserted::Exists(old)) => Some(old),
                     Err(error) => return Err(self.give_up(request, record, error).await),
                 },
@@ -205,12 +213,13 @@ impl<S: Store> Engine<S> {
                 ) => {
                     let record = self.with_parts(from, record, within).await?;
                     match self.store.replace(from, &record, within).await {
-                        Ok(Replaced::Replaced) => return Ok(self.fresh(request, record, policy)),
+                        Ok(Replaced::Replaced) => return Ok(self.fresh(request, record, policy, takes_over)),
                         Ok(Replaced::Differs(old)) => old,
                         Err(error) => return Err(self.give_up(request, record, error).await),
                     }
                 }
-                (Decision::Own, Some(own)) => return Ok(self.fresh(request, own, policy)),
+                // Whose place it took is not known any more.
+                (Decision::Own, Some(own)) => return Ok(self.fresh(request, own, policy, false)),
                 (Decision::Replay, Some(old)) => return Ok(Claimed::Replay(self.replay(old, within).await?)),
                 (Decision::Conflict { retry_after, lease_left }, old) => match waiting.pause(now) {
                     None => return Ok(Claimed::Conflict { retry_after, lease_left }),
@@ -254,8 +263,8 @@ impl<S: Store> Engine<S> {
     }
 
     /// The handle of a record that a reply has just shown to be this claim's own.
-    fn fresh(&self, request: &Request, record: Record, policy: &Policy) -> Claimed {
-        let claim = Claim::new(self.attempt(request, &record, policy), record);
+    fn fresh(&self, request: &Request, record: Record, policy: &Policy, took_over: bool) -> Claimed {
+        let claim = Claim::new(self.attempt(request, &record, policy), record).taking_over(took_over);
         match claim.record().status {
             Status::Compensating => Claimed::Compensating(claim),
             _ => Claimed::Fresh(claim),

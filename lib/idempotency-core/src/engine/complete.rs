@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
+use tracing::{Instrument, Span};
 
 use super::{Claimed, Engine, Outcome, Replay, claim::ROUNDS, pauses::Pauses};
 use crate::{
@@ -64,7 +65,8 @@ impl<S: Store> Engine<S> {
         if claim.attempt().effects.has_open_steps() {
             tracing::warn!(record = %claim.record().key, operation = %claim.attempt().operation(), "the operation has a result although a step with an undo was dropped on its way: nobody knows whether that call was made");
         }
-        Box::pin(self.end(claim, Status::Completed, Some(outcome))).await
+        let span = end_span(&claim, Status::Completed);
+        Box::pin(self.end(claim, Status::Completed, Some(outcome)).instrument(span)).await
     }
 
     /// Ends a claim whose operation failed for good, with the failure to replay. What the attempt staged is forgotten. What its steps
@@ -72,7 +74,8 @@ impl<S: Store> Engine<S> {
     ///
     /// Repeats and drops like [`complete`](Self::complete).
     pub async fn fail(&self, claim: Claim, outcome: Outcome) -> Completion {
-        Box::pin(self.end(claim, Status::Failed, Some(outcome))).await
+        let span = end_span(&claim, Status::Failed);
+        Box::pin(self.end(claim, Status::Failed, Some(outcome)).instrument(span)).await
     }
 
     /// Ends a claim whose effect did not happen, so that the next attempt may claim at once. What the attempt staged is forgotten. An
@@ -82,7 +85,10 @@ impl<S: Store> Engine<S> {
     pub async fn release(&self, claim: Claim) -> Completion {
         match claim.asks() {
             Some(_) => Box::pin(self.look_for_another(claim)).await,
-            None => Box::pin(self.end(claim, Status::Released, None)).await,
+            None => {
+                let span = end_span(&claim, Status::Released);
+                Box::pin(self.end(claim, Status::Released, None).instrument(span)).await
+            }
         }
     }
 
@@ -306,4 +312,9 @@ impl<S: Store> Engine<S> {
 
 fn label(effects: &[Effect], index: usize) -> String {
     effects.get(index).map_or_else(String::new, |effect| effect.label().to_owned())
+}
+
+/// What a tracer sees of the end of a claim. The record's name has the key only as a hash.
+fn end_span(claim: &Claim, status: Status) -> Span {
+    tracing::info_span!("end", operation = %claim.attempt().operation(), record = %claim.record().key, %status)
 }

@@ -12,6 +12,7 @@ use super::{
 use crate::{
     Idempotency, Probed,
     function::{BoxError, Storable},
+    metrics::FlushAtEnd,
     probed::nobody_can_say as no_probe,
     undo::no_undo,
 };
@@ -142,6 +143,7 @@ where
     G: Future<Output = Result<Undone, BoxError>>,
     F: Future<Output = Result<R, E>>,
 {
+    let _flush = FlushAtEnd::new();
     let mut batch = Batch::<Src, T>::read(idempotency, operation, event, reader, identify);
     batch.carry_out(idempotency, operation, types, probe, undo, handler).await;
     #[cfg(feature = "sqs")]

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::{EventOperation, Settled};
+use crate::metrics::{Metric, measure};
 
-/// Counts the records of an event by their outcomes.
+/// Counts the records of an event, and says how many have which outcome.
 pub(super) fn log<R>(source: &'static str, operation: &EventOperation, settled: &[Settled<R>]) {
+    #[expect(clippy::cast_precision_loss, reason = "an event has at most ten thousand records")]
+    measure(Some(operation.operation().name()), Metric::BatchSize, settled.len() as f64);
     let mut counts = BTreeMap::<_, usize>::new();
     for settled in settled {
         *counts.entry(settled.outcome.name()).or_default() += 1;

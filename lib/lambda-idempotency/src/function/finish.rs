@@ -5,7 +5,10 @@ use std::future::Future;
 use idempotency_core::{Applied, Claim, Compensated, Completion, Store, Undo, Undone};
 
 use super::{BoxError, Done, Error, Failure, FunctionOperation, error::SOON, run::instead, stored, types::Types};
-use crate::{Idempotency, Mode, outcome::AtomicEnd};
+use crate::{
+    Idempotency, Mode,
+    outcome::{Ended, Ending},
+};
 
 /// Ends the claim by what the function returned.
 pub(super) async fn finish<S, G, R, E>(
@@ -21,7 +24,7 @@ where
     G: Future<Output = Result<Undone, BoxError>>,
 {
     let engine = idempotency.engine();
-    let end = AtomicEnd::of(&claim, &operation.policy, idempotency.mode());
+    let end = Ending::of(&claim, &operation.policy, idempotency.mode());
     let value = match returned {
         Ok(value) => value,
         Err(error) => return fail(idempotency, operation, claim, &end, types, undo, error).await,
@@ -36,7 +39,7 @@ where
         Applied::Refused(refused) => (claim, refused),
         Applied::Stored => {
             let (value, outcome) = (types.store)(value);
-            match end.log("fresh", engine.complete(claim, outcome).await) {
+            match end.log(Ended::Completed, engine.complete(claim, outcome).await) {
                 Completion::Refused(refusal) => (refusal.claim, refusal.refused),
                 completion => return ended(idempotency.mode(), completion, types, Ok(Done::now(value))),
             }
@@ -50,7 +53,7 @@ where
                 true => engine.release(claim).await,
                 false => engine.abandon(claim).await,
             };
-            let completion = end.log("retryable", completion);
+            let completion = end.log(Ended::Retryable, completion);
             another(idempotency.mode(), completion, types).unwrap_or(Err(Error::Refused(refused)))
         }
     }
@@ -61,7 +64,7 @@ async fn fail<S, G, R, E>(
     idempotency: &Idempotency<S>,
     operation: &FunctionOperation,
     claim: Claim,
-    end: &AtomicEnd,
+    end: &Ending,
     types: Types<R, E>,
     undo: impl Fn(Undo) -> G,
     error: E,
@@ -73,21 +76,21 @@ where
     let (engine, mode) = (idempotency.engine(), idempotency.mode());
     match (types.classify)(&error) {
         Failure::Retryable { retry_after } => {
-            let completion = end.log("retryable", engine.release(claim).await);
+            let completion = end.log(Ended::Retryable, engine.release(claim).await);
             another(mode, completion, types).unwrap_or(Err(Error::Retryable { error, retry_after }))
         }
         Failure::Permanent(failed) => {
             let outcome = stored::failure(&failed);
             if operation.policy.undoes() {
-                let outcome = engine.compensate(claim, outcome, undo).await;
+                let outcome = end.undone(engine.compensate(claim, outcome, undo).await);
                 return compensated(mode, outcome, types, Some(Error::Failed(failed)));
             }
-            ended(mode, end.log("failed", engine.fail(claim, outcome).await), types, Err(Error::Failed(failed)))
+            ended(mode, end.log(Ended::Failed, engine.fail(claim, outcome).await), types, Err(Error::Failed(failed)))
         }
         Failure::Abandoned => {
             // The claim is dropped: its lease says when the key may be used again.
             tracing::warn!(record = %claim.record().key, "attempt abandoned");
-            let completion = end.log("abandoned", engine.abandon(claim).await);
+            let completion = end.log(Ended::Abandoned, engine.abandon(claim).await);
             another(mode, completion, types).unwrap_or(Err(Error::Abandoned(error)))
         }
     }

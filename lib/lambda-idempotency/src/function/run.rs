@@ -14,7 +14,8 @@ use super::{
 };
 use crate::{
     Idempotency, Mode, Probed,
-    outcome::{attempt, log_claimed, name},
+    metrics::FlushAtEnd,
+    outcome::{self, Ended, Ending},
     probed::{nobody_can_say as no_probe, said},
     undo::no_undo,
 };
@@ -137,26 +138,33 @@ where
     G: Future<Output = Result<Undone, BoxError>>,
     F: Future<Output = Result<R, E>>,
 {
+    let _flush = FlushAtEnd::new();
     let policy = operation.policy.look_first(call.looks_first());
     let (engine, request) = (idempotency.engine(), call.request(idempotency, operation));
     let request = match idempotency.mode() {
         Mode::Shadow => return shadow::run(idempotency, operation, request, types, undo, handler).await,
-        Mode::Off => return unprotected(idempotency, operation, &request?, types, undo, handler).await,
-        Mode::Enforce => request?,
+        Mode::Off => {
+            let request = request.inspect_err(|_| outcome::refused(&operation.operation))?;
+            outcome::unprotected(&operation.operation);
+            return unprotected(idempotency, operation, &request, types, undo, handler).await;
+        }
+        Mode::Enforce => request.inspect_err(|_| outcome::refused(&operation.operation))?,
     };
     let mut claimed = engine.claim(&request, &policy).await;
-    log_claimed(&request.operation, &claimed, &policy);
+    outcome::claimed(&request.operation, &claimed, &policy);
     if let Ok(Claimed::Abandoned(abandoned)) = claimed {
         claimed = match said(probe(abandoned.attempt().clone()).await) {
             Probed::Happened(value) => {
                 let (value, outcome) = (types.store)(value);
-                let completion = engine.complete(abandoned.happened(), outcome).await;
+                let claim = abandoned.happened();
+                let end = Ending::of(&claim, &policy, idempotency.mode());
+                let completion = end.log(Ended::Completed, engine.complete(claim, outcome).await);
                 return ended(idempotency.mode(), completion, types, Ok(Done::now(value)));
             }
             Probed::DidNotHappen => engine.take_over(abandoned, &request, &operation.policy).await,
             Probed::Unknown => Ok(Claimed::Uncertain),
         };
-        tracing::info!(operation = %request.operation, outcome = name(&claimed), attempt = attempt(&claimed), "idempotency after a probe");
+        outcome::claimed_after_probe(&request.operation, &claimed);
     }
     match claimed {
         Ok(Claimed::Fresh(claim)) => {
@@ -164,7 +172,8 @@ where
             finish(idempotency, operation, claim, types, undo, returned).await
         }
         Ok(Claimed::Compensating(claim)) => {
-            let outcome = engine.resume_compensation(claim, undo).await;
+            let end = Ending::of(&claim, &policy, idempotency.mode());
+            let outcome = end.undone(engine.resume_compensation(claim, undo).await);
             compensated(idempotency.mode(), outcome, types, None)
         }
         Ok(claimed) => instead(claimed, types),

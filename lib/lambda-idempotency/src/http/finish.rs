@@ -6,7 +6,10 @@ use idempotency_core::{Applied, Claim, Compensated, Completion, Store, Undo, Und
 use lambda_http::Error;
 
 use super::{Failure, HttpOperation, Reply, Types, answers, run::instead, stored::StoredResponse};
-use crate::{Idempotency, Mode, outcome::AtomicEnd};
+use crate::{
+    Idempotency, Mode,
+    outcome::{Ended, Ending},
+};
 
 /// Ends the claim by what the handler returned, and answers.
 pub(super) async fn finish<S, G, R, E>(
@@ -21,14 +24,14 @@ where
     S: Store,
     G: Future<Output = Result<Undone, Error>>,
 {
-    let end = AtomicEnd::of(&claim, &operation.policy, idempotency.mode());
+    let end = Ending::of(&claim, &operation.policy, idempotency.mode());
     let value = match returned {
         Ok(value) => value,
         Err(error) => return fail(idempotency, operation, claim, &end, (types.classify)(error), undo).await,
     };
     let response = types.convert(value).await;
     if !operation.retain.keeps(response.status()) {
-        return Ok(release(idempotency, claim, &end, "not_retained").await.unwrap_or(response));
+        return Ok(release(idempotency, claim, &end, Ended::NotRetained).await.unwrap_or(response));
     }
     let engine = idempotency.engine();
     // Shadow mode holds nothing back, what is staged neither: it is written whatever becomes of the claim.
@@ -43,7 +46,7 @@ where
         }
     }
     let response = StoredResponse::new(response.into_inner(), &operation.replayed_headers);
-    match end.log("fresh", engine.complete(claim, response.outcome()).await) {
+    match end.log(Ended::Completed, engine.complete(claim, response.outcome()).await) {
         Completion::Refused(refusal) => {
             let failure = types.refused(refusal.refused, &operation.policy);
             fail(idempotency, operation, refusal.claim, &end, failure, undo).await
@@ -57,7 +60,7 @@ async fn fail<S, G>(
     idempotency: &Idempotency<S>,
     operation: &HttpOperation,
     claim: Claim,
-    end: &AtomicEnd,
+    end: &Ending,
     failure: Failure,
     undo: impl Fn(Undo) -> G,
 ) -> Result<Reply, Error>
@@ -68,21 +71,22 @@ where
     let (engine, mode) = (idempotency.engine(), idempotency.mode());
     match failure {
         Failure::Retryable { retry_after, source } => {
-            let other = release(idempotency, claim, end, "retryable").await;
+            let other = release(idempotency, claim, end, Ended::Retryable).await;
             Ok(other.unwrap_or_else(|| answers::retryable(retry_after, &source)))
         }
         Failure::Permanent(response) => {
             let response = StoredResponse::new(*response, &operation.replayed_headers);
             if operation.policy.undoes() {
                 let outcome = response.outcome();
-                return Ok(compensated(mode, engine.compensate(claim, outcome, undo).await, Some(response)));
+                let outcome = end.undone(engine.compensate(claim, outcome, undo).await);
+                return Ok(compensated(mode, outcome, Some(response)));
             }
-            Ok(completed(mode, end.log("failed", engine.fail(claim, response.outcome()).await), response))
+            Ok(completed(mode, end.log(Ended::Failed, engine.fail(claim, response.outcome()).await), response))
         }
         Failure::Abandoned(error) => {
             // The claim is dropped: its lease says when the key may be used again.
             tracing::warn!(record = %claim.record().key, error = error.as_ref() as &dyn std::error::Error, "attempt abandoned");
-            match another(mode, end.log("abandoned", engine.abandon(claim).await)) {
+            match another(mode, end.log(Ended::Abandoned, engine.abandon(claim).await)) {
                 Some(reply) => Ok(reply),
                 None => Err(error),
             }
@@ -94,8 +98,8 @@ where
 pub(super) async fn release<S: Store>(
     idempotency: &Idempotency<S>,
     claim: Claim,
-    end: &AtomicEnd,
-    own: &'static str,
+    end: &Ending,
+    own: Ended,
 ) -> Option<Reply> {
     another(idempotency.mode(), end.log(own, idempotency.engine().release(claim).await))
 }

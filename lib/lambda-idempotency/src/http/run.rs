@@ -23,7 +23,8 @@ use super::{
 };
 use crate::{
     Idempotency, Mode, lambda_deadline,
-    outcome::{AtomicEnd, attempt, log_claimed, name},
+    metrics::FlushAtEnd,
+    outcome::{self, Ended, Ending},
     probed::{nobody_can_say, said},
     undo::no_undo,
 };
@@ -159,6 +160,7 @@ where
     G: Future<Output = Result<Undone, Error>>,
     F: Future<Output = Result<R, E>>,
 {
+    let _flush = FlushAtEnd::new();
     let method = request.method().clone();
     if !operation.protects(&method) {
         if operation.in_flight == InFlight::Accepted
@@ -176,7 +178,10 @@ where
     }
     let claim_request = match claim_request {
         Ok(claim_request) => claim_request,
-        Err(problem) => return Ok(problem.into_response().into()),
+        Err(problem) => {
+            outcome::refused(&operation.operation);
+            return Ok(problem.into_response().into());
+        }
     };
     let location = match operation.in_flight {
         InFlight::Accepted => location(&method, path(&request), operation, &claim_request.key),
@@ -189,25 +194,31 @@ where
     };
     let engine = idempotency.engine();
     if idempotency.mode() == Mode::Off {
+        outcome::unprotected(&claim_request.operation);
         let attempt = engine.unprotected_attempt(&claim_request, &operation.policy)?;
         let taken = T::from_attempt(Some(attempt.clone()), operation, &method).map(|attempt| (arguments, attempt));
         return unprotected(idempotency, types, &operation.policy, Some(attempt), undo, taken, handler).await;
     }
     let claimed = engine.claim(&claim_request, &operation.policy).await;
-    log_claimed(&claim_request.operation, &claimed, &operation.policy);
+    outcome::claimed(&claim_request.operation, &claimed, &operation.policy);
     let claimed = match (claimed, asked) {
         (Ok(Claimed::Abandoned(abandoned)), Some(asked)) => {
             let claimed = match said(probe(abandoned.attempt().clone(), asked).await) {
                 Probed::Happened(response) => {
                     let response =
                         StoredResponse::new(Reply::converted(response).await.into_inner(), &operation.replayed_headers);
-                    let completion = engine.complete(abandoned.happened(), response.outcome()).await;
+                    let claim = abandoned.happened();
+                    let end = Ending::of(&claim, &operation.policy, idempotency.mode());
+                    let completion = end.log(Ended::Completed, engine.complete(claim, response.outcome()).await);
                     return Ok(completed(idempotency.mode(), completion, response));
                 }
                 Probed::DidNotHappen => engine.take_over(abandoned, &claim_request, &operation.policy).await,
-                Probed::Unknown => return Ok(answers::not_known_yet()),
+                Probed::Unknown => {
+                    outcome::claimed_after_probe(&claim_request.operation, &Ok(Claimed::Uncertain));
+                    return Ok(answers::not_known_yet());
+                }
             };
-            tracing::info!(operation = %claim_request.operation, outcome = name(&claimed), attempt = attempt(&claimed), "idempotency after a probe");
+            outcome::claimed_after_probe(&claim_request.operation, &claimed);
             claimed
         }
         (claimed, _) => claimed,
@@ -222,13 +233,15 @@ where
                 }
                 // An attempt was given, so nothing refuses it; if something ever does, nothing has run.
                 Err(rejection) => {
-                    let end = AtomicEnd::of(&claim, &operation.policy, idempotency.mode());
-                    Ok(release(idempotency, claim, &end, "retryable").await.unwrap_or_else(|| (*rejection).into()))
+                    let end = Ending::of(&claim, &operation.policy, idempotency.mode());
+                    Ok(release(idempotency, claim, &end, Ended::Retryable).await.unwrap_or_else(|| (*rejection).into()))
                 }
             }
         }
         Ok(Claimed::Compensating(claim)) => {
-            Ok(compensated(idempotency.mode(), engine.resume_compensation(claim, undo).await, None))
+            let end = Ending::of(&claim, &operation.policy, idempotency.mode());
+            let outcome = end.undone(engine.resume_compensation(claim, undo).await);
+            Ok(compensated(idempotency.mode(), outcome, None))
         }
         Ok(claimed) => Ok(instead(claimed, location.as_deref())),
         Err(error) => Ok(answers::not_claimed(&error)),

@@ -11,7 +11,11 @@ use super::{
     run::deadline,
     unprotected::unprotected,
 };
-use crate::{Idempotency, outcome::name, without_key::without_key};
+use crate::{
+    Idempotency,
+    outcome::{self, Ending, name},
+    without_key::without_key,
+};
 
 /// Runs one request, whatever is stored under its key. The first of its kind is claimed and completed as usual, so that its
 /// duplicates can be recognised; what would have been refused or replayed is told by a line with `would_be`, and runs. Undoing that was
@@ -46,25 +50,35 @@ where
         Err(rejection) => return Ok((*rejection).into()),
     };
     let would_be = match (&claim_request, refused) {
-        (Some(claim_request), _) => match engine.claim(claim_request, &operation.policy.wait(None)).await {
-            Ok(Claimed::Fresh(claim)) => {
-                let attempt = T::from_attempt(Some(claim.attempt().clone()), operation, &method);
-                return match attempt {
-                    Ok(attempt) => {
-                        let returned = handler(arguments, attempt).await;
-                        finish(idempotency, operation, claim, types, undo, returned).await
-                    }
-                    Err(rejection) => Ok((*rejection).into()),
-                };
+        (Some(claim_request), _) => {
+            let claimed = engine.claim(claim_request, &operation.policy.wait(None)).await;
+            outcome::claimed_in_shadow(&claim_request.operation, &claimed, &operation.policy);
+            match claimed {
+                Ok(Claimed::Fresh(claim)) => {
+                    let attempt = T::from_attempt(Some(claim.attempt().clone()), operation, &method);
+                    return match attempt {
+                        Ok(attempt) => {
+                            let returned = handler(arguments, attempt).await;
+                            finish(idempotency, operation, claim, types, undo, returned).await
+                        }
+                        Err(rejection) => Ok((*rejection).into()),
+                    };
+                }
+                // What one attempt has begun to take back is taken back before anything else is done with the same keys.
+                Ok(Claimed::Compensating(claim)) => {
+                    let end = Ending::of(&claim, &operation.policy, idempotency.mode());
+                    let outcome = end.undone(engine.resume_compensation(claim, undo).await);
+                    return Ok(compensated(idempotency.mode(), outcome, None));
+                }
+                claimed => name(&claimed),
             }
-            // What one attempt has begun to take back is taken back before anything else is done with the same keys.
-            Ok(Claimed::Compensating(claim)) => {
-                return Ok(compensated(idempotency.mode(), engine.resume_compensation(claim, undo).await, None));
-            }
-            claimed => name(&claimed),
-        },
-        (None, problem) => problem.map_or("refused", |problem| problem.kind().name()),
+        }
+        (None, problem) => {
+            outcome::refused(&operation.operation);
+            problem.map_or("refused", |problem| problem.kind().name())
+        }
     };
+    outcome::unprotected(&operation.operation);
     tracing::warn!(operation = name_of_operation, would_be, "shadow mode: the handler runs all the same");
     let claim_request = match claim_request {
         Some(claim_request) => claim_request,

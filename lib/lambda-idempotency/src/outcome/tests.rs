@@ -169,19 +169,19 @@ async fn each_end_of_an_atomic_operation_has_its_name() {
         deadline: idempotency_core::EpochMillis::new(i64::MAX / 2),
     };
     let claimed = Engine::new(MemoryStore::default()).claim(&request, &policy).await;
-    log_claimed(&TRANSFER, &claimed, &policy);
+    super::claimed(&TRANSFER, &claimed, &policy);
     assert_eq!(log.take(), "", "nothing is known yet");
     let Ok(Claimed::Fresh(claim)) = claimed else { panic!("{claimed:?}") };
-    let end = AtomicEnd::of(&claim, &policy, Mode::Enforce);
+    let end = Ending::of(&claim, &policy, Mode::Enforce);
     for (completion, says) in [
         (Completion::Uncommitted, "outcome=uncommitted attempt=1"),
         (Completion::Vanished, "outcome=unconfirmed attempt=1"),
         (Completion::Superseded(None), "outcome=conflict"),
         (Completion::Instead(Box::new(Claimed::Stuck)), "outcome=stuck"),
     ] {
-        let _ = end.log("fresh", completion);
+        let _ = end.log(Ended::Completed, completion);
         assert_eq!(log.take(), says);
     }
-    log_claimed(&TRANSFER, &Ok(Claimed::Fresh(claim)), &policy.atomic(false));
+    super::claimed(&TRANSFER, &Ok(Claimed::Fresh(claim)), &policy.atomic(false));
     assert_eq!(log.take(), "outcome=fresh attempt=1", "a claim proves it");
 }
