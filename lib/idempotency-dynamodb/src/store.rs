@@ -235,7 +235,7 @@ fn no_old_item() -> StoreError {
 }
 
 /// Waits for an answer no longer than `within`.
-async fn limited<T>(within: Duration, answer: impl Future<Output = T>) -> Result<T, StoreError> {
+pub(crate) async fn limited<T>(within: Duration, answer: impl Future<Output = T>) -> Result<T, StoreError> {
     tokio::time::timeout(within, answer).await.map_err(|late| StoreError::Unknown(late.into()))
 }
 
