@@ -168,14 +168,17 @@ impl TableScan {
     /// polled.
     ///
     /// Dropping the stream reads nothing more.
-    pub fn pages<'a>(&'a self, store: &'a DynamoDbStore) -> impl Stream<Item = Result<ScanPage, StoreError>> + 'a {
+    pub fn pages<'a>(
+        &'a self,
+        store: &'a DynamoDbStore,
+    ) -> impl Stream<Item = Result<ScanPage, StoreError>> + Send + 'a {
         stream::select_all((0..self.segments).map(|segment| {
             let pages = stream::unfold(Some(self.start(segment)), move |position| async move {
                 let page = self.page(store, &position?).await;
                 let next = page.as_ref().ok().and_then(|page| page.next.clone());
                 Some((page, next))
             });
-            pages.boxed_local()
+            pages.boxed()
         }))
     }
 
