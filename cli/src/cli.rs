@@ -6,9 +6,14 @@ use clap::{Args, Parser, Subcommand};
 use idempotency_testkit::http_front::HttpKind;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::{CliError, DynamoDb, QueueOptions, StackOptions, Trigger, build, demo, faults, invoke, local, soak};
+use crate::{
+    CliError, DynamoDb, QueueOptions, StackOptions, Trigger, build, demo, faults, invoke, local, operate::Operate, soak,
+};
 
-/// Effectively-once AWS Lambda functions: see them work, run them locally, invoke one, break them.
+/// Effectively-once AWS Lambda functions: see them work, run them locally, invoke one, break them; and operate them.
+///
+/// inspect, list, resolve, evict, doctor and watch work on the table of deployed functions, at AWS or any other endpoint; estimate
+/// reckons what one costs.
 #[derive(Debug, Parser)]
 #[command(name = "idempotency", version, about)]
 pub struct Cli {
@@ -48,6 +53,8 @@ enum Command {
     /// Claims are sent at random, some of them more than once. The exit status is 0 only if each claim has exactly its chunks at the
     /// end, none ran again but for a crash, nothing is left in flight, and nothing went to the dead-letter queue.
     Soak(Soak),
+    #[command(flatten)]
+    Operate(Operate),
 }
 
 #[derive(Debug, Args)]
@@ -198,12 +205,12 @@ struct DynamoDbArguments {
     endpoint_url: Option<String>,
 }
 
-fn positive(text: &str) -> Result<usize, String> {
+pub(crate) fn positive(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "expected a number from 1".to_owned())
 }
 
 /// `500ms`, `15s`, `2m`, `1h`; a number alone is seconds.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|character: char| character.is_ascii_alphabetic());
     let number: u64 = digits.parse().map_err(|_| DURATION.to_owned())?;
     let milliseconds = match text.get(digits.len()..) {
@@ -239,7 +246,7 @@ fn dynamodb(text: &str) -> Result<DynamoDb, String> {
     }
 }
 
-fn url(text: &str) -> Result<String, String> {
+pub(crate) fn url(text: &str) -> Result<String, String> {
     match reqwest::Url::parse(text) {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(text.to_owned()),
         _ => Err("expected a URL such as http://127.0.0.1:8000".to_owned()),
@@ -258,6 +265,10 @@ impl Cli {
         // Fails when a provider is installed already, which is as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let command = self.command.unwrap_or(Command::Demo);
+        // Functions are deployed already.
+        if let Command::Operate(command) = command {
+            return until_stopped(async { Ok(command.run().await) }).await;
+        }
         let event = match &command {
             Command::Invoke(arguments) => Some(invoke::read_event(&arguments.event)?),
             _ => None,
@@ -275,6 +286,7 @@ impl Cli {
             Command::Invoke(arguments) => until_stopped(invoke::run(arguments, event.unwrap_or_default())).await,
             Command::Faults(arguments) => until_stopped(faults::run(arguments)).await,
             Command::Soak(arguments) => until_stopped(soak::run(arguments)).await,
+            Command::Operate(command) => Ok(command.run().await),
         }
     }
 }

@@ -165,17 +165,22 @@ impl CliError {
 
     /// The error and its causes in one line.
     pub fn in_one_line(&self) -> String {
-        let mut line = self.to_string();
-        let mut cause = self.source();
-        while let Some(error) = cause {
-            let text = error.to_string();
-            // Some errors already tell their cause.
-            if !line.contains(&text) {
-                line.push_str(": ");
-                line.push_str(&text);
-            }
-            cause = error.source();
-        }
-        line.replace('\n', " ").trim_end().to_owned()
+        in_one_line(self)
     }
+}
+
+/// An error and its causes in one line.
+pub(crate) fn in_one_line(error: &dyn Error) -> String {
+    let mut line = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let text = error.to_string();
+        // Some errors already tell their cause.
+        if !line.contains(&text) {
+            line.push_str(": ");
+            line.push_str(&text);
+        }
+        cause = error.source();
+    }
+    line.replace('\n', " ").trim_end().to_owned()
 }

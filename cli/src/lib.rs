@@ -11,6 +11,7 @@ mod faults;
 mod guide;
 mod invoke;
 mod local;
+mod operate;
 mod queue_options;
 mod ready_made;
 mod records;
@@ -21,6 +22,7 @@ mod table;
 mod trigger;
 
 pub use error::CliError;
+pub use operate::OperateError;
 pub use queue_options::QueueOptions;
 pub use records::Records;
 pub use relay::{Relay, RelayOptions};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use aws_config::{BehaviorVersion, SdkConfig, retry::RetryConfig, timeout::TimeoutConfig};
+use aws_config::{BehaviorVersion, ConfigLoader, SdkConfig, retry::RetryConfig, timeout::TimeoutConfig};
 use aws_sdk_dynamodb::Client;
 use aws_smithy_http_client::{
     Builder,
@@ -23,14 +23,17 @@ pub async fn client_from_env() -> Client {
 ///
 /// No request is made before the first call. Dropping the future builds nothing.
 pub async fn sdk_config_from_env() -> SdkConfig {
+    sdk_config_loader().load().await
+}
+
+/// What [`sdk_config_from_env`] loads, to be changed before: another profile, region or limits.
+pub fn sdk_config_loader() -> ConfigLoader {
     // rustls with ring also takes plain `http://` endpoints, which local engines have.
     let http = Builder::new().tls_provider(Provider::Rustls(CryptoMode::Ring)).build_https();
     aws_config::defaults(BehaviorVersion::v2026_01_12())
         .http_client(http)
         .timeout_config(timeouts())
         .retry_config(retries())
-        .load()
-        .await
 }
 
 /// Time limits for one attempt and for one call. The SDK for Rust sets no limit by itself ("Configuring timeouts", AWS SDK

@@ -60,9 +60,12 @@ pub(crate) const OPTIONAL: [&str; 1] = [attribute::RESULT];
 /// Sort key of the record itself.
 pub(crate) const CLAIM: &str = "claim";
 
+/// What the sort key of every part of a result begins with, and that of nothing else.
+pub(crate) const PART_PREFIX: &str = "result#";
+
 /// Sort key of one part of a result. It names the owner, so that a zombie's parts never mix with the newer owner's.
 pub(crate) fn part_sk(owner: OwnerToken, index: usize) -> String {
-    format!("result#{owner}#{index:04}")
+    format!("{PART_PREFIX}{owner}#{index:04}")
 }
 
 /// The item of a record.

@@ -27,6 +27,8 @@
 //! `dynamodb:BatchGetItem` as well, which `dynamodb:LeadingKeys` limits too (Service Authorization Reference, "Actions, resources, and
 //! condition keys for Amazon DynamoDB"). Without them each record has a request of its own, and the log says so once.
 
+mod audit_item;
+mod audited;
 mod batch_read;
 mod batch_support;
 mod batch_write;
@@ -36,14 +38,20 @@ mod error;
 mod item;
 mod observer;
 mod outbox_item;
+mod partition;
 mod put_condition;
 mod row_item;
+mod scan;
 mod statement;
 mod store;
+mod stored_item;
 mod transaction;
 
-pub use client::{client_from_env, retries, sdk_config_from_env, timeouts};
+pub use audit_item::AuditEntry;
+pub use client::{client_from_env, retries, sdk_config_from_env, sdk_config_loader, timeouts};
 pub use item::{attribute, record_from_item};
 pub use observer::StoreObserver;
 pub use outbox_item::{item_from_outbox_entry, outbox_attribute, outbox_entry_from_item};
+pub use scan::{PositionError, ScanPage, ScanPosition, TableScan};
 pub use store::DynamoDbStore;
+pub use stored_item::StoredItem;

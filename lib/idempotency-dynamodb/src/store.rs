@@ -1,6 +1,6 @@
 //! The store: conditional puts, and the old record out of a failed condition.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, future::Future, sync::Arc, time::Duration};
 
 use aws_sdk_dynamodb::{
     Client,
@@ -91,6 +91,16 @@ impl DynamoDbStore {
         item
     }
 
+    /// Waits for an answer no longer than `within`.
+    pub(crate) async fn ask<T>(
+        &self,
+        request: &'static str,
+        within: Duration,
+        answer: impl Future<Output = T>,
+    ) -> Result<T, StoreError> {
+        self.watch.limit(request, Deadline::after(within), answer).await
+    }
+
     fn put(&self, item: Item) -> PutItemFluentBuilder {
         self.client.put_item().table_name(&self.table).set_item(Some(item))
     }
@@ -103,7 +113,7 @@ impl DynamoDbStore {
             .set_expression_attribute_values(condition.values)
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
             .send();
-        let error = match self.watch.limit(PUT_ITEM, Deadline::after(within), send).await? {
+        let error = match self.ask(PUT_ITEM, within, send).await? {
             Ok(_) => return Ok(Put::Written),
             Err(error) => error,
         };
@@ -164,7 +174,7 @@ impl Store for DynamoDbStore {
         }
         // The SDK gives the call a `ClientRequestToken`, the same for all its transmissions.
         let send = self.client.transact_write_items().set_transact_items(Some(actions)).send();
-        match self.watch.limit("TransactWriteItems", Deadline::after(within), send).await? {
+        match self.ask("TransactWriteItems", within, send).await? {
             Ok(_) => Ok(Committed::Committed),
             Err(error) => transaction::explain(error, write.is_some(), effects),
         }
@@ -180,7 +190,7 @@ impl Store for DynamoDbStore {
 
     async fn put_row(&self, row: &Row, within: Duration) -> Result<(), StoreError> {
         let put = self.put(item_from_row(row)).send();
-        self.watch.limit(PUT_ITEM, Deadline::after(within), put).await?.map(drop).map_err(classify)
+        self.ask(PUT_ITEM, within, put).await?.map(drop).map_err(classify)
     }
 
     async fn rows(&self, key: &RecordKey, execution: ExecutionId, within: Duration) -> Result<Vec<Row>, StoreError> {
@@ -198,7 +208,7 @@ impl Store for DynamoDbStore {
             .items()
             .send();
         let items = pages.collect::<Result<Vec<Item>, _>>();
-        let items = self.watch.limit("Query", Deadline::after(within), items).await?.map_err(classify)?;
+        let items = self.ask("Query", within, items).await?.map_err(classify)?;
         Ok(items.iter().map(row_from_item).collect::<Result<_, _>>()?)
     }
 

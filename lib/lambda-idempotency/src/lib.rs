@@ -86,7 +86,6 @@ pub use idempotency_core::{Clock, Engine, MemoryStore, NamespaceError, Operation
 pub use idempotency_core::{
     ContentId, ContentIdBuilder, EncodedPart, KeyBuilder, KeyPart, KeyPartError, PartSlot, content_id, key,
 };
-pub use logs::init_logs;
 pub use idempotency_dynamodb::{DynamoDbStore, client_from_env, sdk_config_from_env};
 /// An HTTP handler's arguments are [`http::FromRequest`] (such as [`http::Json`]) and [`Attempt`], and its error implements
 /// [`http::Classify`]; the macro's own are [`http::ScopeSource`], [`OnAbandoned`] and [`Window`]. A function's arguments are
@@ -95,6 +94,7 @@ pub use idempotency_dynamodb::{DynamoDbStore, client_from_env, sdk_config_from_e
 /// [`Attempt`], its value is [`function::Storable`], and its error implements [`function::Classify`] and [`Display`](std::fmt::Display);
 /// the macro's own are [`events::Source`], [`function::IntoKey`], [`function::IntoScope`] and [`events::OnPoison`].
 pub use lambda_idempotency_macros::idempotent;
+pub use logs::init_logs;
 pub use mode::{Mode, ModeError};
 pub use probed::{Probed, nobody_can_say as no_probe};
 pub use undo::no_undo;

@@ -5,6 +5,7 @@ mod compensate;
 mod complete;
 mod desk;
 mod look_up;
+mod operator;
 mod outcome;
 mod pauses;
 #[cfg(test)]

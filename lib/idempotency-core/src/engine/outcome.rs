@@ -28,6 +28,10 @@ impl Outcome {
     pub fn or_reduced(self, reduced: impl Into<Bytes>) -> Self {
         Self { reduced: Some(reduced.into()), ..self }
     }
+
+    pub(super) const fn body(&self) -> &Bytes {
+        &self.body
+    }
 }
 
 /// A stored result, answered instead of running the operation again.

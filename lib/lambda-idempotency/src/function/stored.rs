@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use idempotency_core::{Outcome, Replay};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
 
 use super::{Done, Error, Failed};
 
@@ -68,6 +69,45 @@ pub(super) fn failure(failed: &Failed) -> Outcome {
     // Texts and JSON cannot fail to be JSON.
     let json = |failed: &Failed| encode(Kind::Failure, &serde_json::to_vec(failed).unwrap_or_default());
     Outcome::new(json(failed)).or_reduced(json(&Failed::new(failed.message())))
+}
+
+/// What a stored outcome says.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum StoredOutcome {
+    /// The function gave this value.
+    Value(Value),
+    /// It failed for good.
+    Failure(Failed),
+    /// It gave a value that could not be stored.
+    Omitted,
+}
+
+/// What a function stores of a value, for whoever says in its place what became of a call: its later calls get this value.
+///
+/// ```
+/// use lambda_idempotency::function::{StoredOutcome, read_stored};
+///
+/// let stored = b"{\"v\":1,\"result\":\"value\"}\n[1]";
+/// assert_eq!(read_stored(stored), Some(StoredOutcome::Value(serde_json::json!([1]))));
+/// ```
+pub fn stored_value(value: &Value) -> Outcome {
+    Outcome::new(encode(Kind::Value, value.to_string().as_bytes())).or_reduced(encode(Kind::Omitted, &[]))
+}
+
+/// The same of a failure for good.
+pub fn stored_failure(failed: &Failed) -> Outcome {
+    failure(failed)
+}
+
+/// Reads what a function has stored; `None` when the bytes are none that this version wrote.
+pub fn read_stored(stored: &[u8]) -> Option<StoredOutcome> {
+    let (head, json) = decode(stored)?;
+    Some(match head.result {
+        Kind::Value => StoredOutcome::Value(serde_json::from_slice(json).ok()?),
+        Kind::Failure => StoredOutcome::Failure(serde_json::from_slice(json).ok()?),
+        Kind::Omitted => StoredOutcome::Omitted,
+    })
 }
 
 /// What a later call gets.

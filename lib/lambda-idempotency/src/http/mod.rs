@@ -72,7 +72,7 @@ pub use run::carry_out;
 pub use run::{no_probe, run, run_with};
 pub use scope::ScopeSource;
 pub use status::status;
-pub use stored::{IDEMPOTENT_BODY_OMITTED, IDEMPOTENT_REPLAYED};
+pub use stored::{IDEMPOTENT_BODY_OMITTED, IDEMPOTENT_REPLAYED, read_stored, stored_response};
 #[doc(hidden)]
 pub use types::{Types, types};
 

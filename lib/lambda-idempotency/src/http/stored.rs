@@ -126,6 +126,34 @@ pub(crate) fn replay(stored: &[u8]) -> Option<Response<Body>> {
     Some(response)
 }
 
+/// What a function stores of a response, for whoever says in its place what became of an operation: its requests get this response from
+/// then on. `Date`, `Set-Cookie` and what belongs to a connection are left out.
+///
+/// ```
+/// # use lambda_http::{Body, Response};
+/// use lambda_idempotency::http::stored_response;
+///
+/// let outcome = stored_response(Response::builder().status(201).body(Body::Text("charged".into())).unwrap());
+/// # let _ = outcome;
+/// ```
+pub fn stored_response(response: Response<Body>) -> Outcome {
+    StoredResponse::new(response, &ReplayedHeaders::default()).outcome()
+}
+
+/// Reads what a function has stored of a response: the response that replays are, with their `Idempotent-Replayed: true`. `None` when
+/// the bytes are no response.
+///
+/// ```
+/// use lambda_idempotency::http::read_stored;
+///
+/// let response = read_stored(b"{\"v\":1,\"status\":201,\"headers\":[],\"body\":\"text\"}\ncharged").unwrap();
+/// assert_eq!((response.status().as_u16(), response.body().as_ref()), (201, &b"charged"[..]));
+/// assert!(read_stored(b"something else").is_none());
+/// ```
+pub fn read_stored(stored: &[u8]) -> Option<Response<Body>> {
+    replay(stored)
+}
+
 /// The answer when not even the head of the response could be stored: the effect happened, and that is all we know.
 pub(crate) fn replay_without_head() -> Response<Body> {
     let mut response = Response::new(Body::Empty);
