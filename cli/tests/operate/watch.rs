@@ -1,8 +1,13 @@
-use std::time::Duration;
+use std::{
+    io::{BufRead, BufReader},
+    process::Stdio,
+    time::Duration,
+};
 
 use idempotency_core::Outcome;
+use rustix::process::{Pid, Signal, kill_process};
 
-use crate::world::World;
+use crate::world::{TABLE, World, command};
 
 #[tokio::test]
 async fn counts_are_by_state_and_operation_and_their_cost_is_told() {
@@ -33,6 +38,23 @@ async fn it_stops_when_the_read_units_are_used_up() {
     // Half a unit for each round.
     assert_eq!((told.exit, rounds), (1, 4), "{}{}", told.out, told.error);
     assert!(told.error.contains("--max-read-units"));
+}
+
+#[tokio::test]
+async fn it_goes_on_until_it_is_stopped_which_is_no_failure() {
+    let world = World::start().await;
+    let url = world.dynamodb.endpoint_url().to_owned();
+    let stopped = tokio::task::spawn_blocking(move || {
+        let mut watch = command(&["watch", "--interval", "1ms", "--json", "--table", TABLE, "--endpoint-url", &url]);
+        let mut watch = watch.stdout(Stdio::piped()).spawn().unwrap();
+        let mut rounds = BufReader::new(watch.stdout.take().unwrap()).lines();
+        assert!(rounds.next().is_some() && rounds.next().is_some());
+        kill_process(Pid::from_child(&watch), Signal::TERM).unwrap();
+        // What it has still to say must not be in its way.
+        rounds.for_each(drop);
+        watch.wait().unwrap().code()
+    });
+    assert_eq!(stopped.await.unwrap(), Some(0));
 }
 
 #[tokio::test]
