@@ -3,8 +3,8 @@
 use std::{fs, path::Path};
 
 /// The sections that the page must have, each with a table.
-const SECTIONS: [&str; 8] =
-    ["Ownership", "Identity", "Fingerprint", "Time", "Results", "Queues and streams", "Effects", "Misuse"];
+const SECTIONS: [&str; 9] =
+    ["Ownership", "Identity", "Fingerprint", "Time", "Results", "Queues and streams", "Effects", "Misuse", "Operation"];
 
 fn read(path: &str) -> Option<String> {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)).ok()

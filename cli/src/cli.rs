@@ -267,7 +267,12 @@ impl Cli {
         let command = self.command.unwrap_or(Command::Demo);
         // Functions are deployed already.
         if let Command::Operate(command) = command {
-            return until_stopped(async { Ok(command.run().await) }).await;
+            let is_endless = command.is_endless();
+            return match until_stopped(async { Ok(command.run().await) }).await {
+                // Stopping is how it ends.
+                Err(CliError::Stopped) if is_endless => Ok(ExitCode::SUCCESS),
+                ended => ended,
+            };
         }
         let event = match &command {
             Command::Invoke(arguments) => Some(invoke::read_event(&arguments.event)?),

@@ -509,7 +509,12 @@ fn a_function_gets_the_variables_that_it_is_given() {
 #[test]
 fn help_names_every_command() {
     let help = String::from_utf8(run(&["--help"]).stdout).unwrap();
-    for word in ["demo", "local", "invoke", "faults", "soak", "--no-build"] {
+    let operating = ["inspect", "list", "resolve", "evict", "doctor", "estimate", "watch"];
+    for word in ["demo", "local", "invoke", "faults", "soak", "--no-build"].into_iter().chain(operating) {
         assert!(help.contains(word), "{help}");
+    }
+    for command in operating {
+        let help = String::from_utf8(run(&[command, "--help"]).stdout).unwrap();
+        assert!(help.contains("Exit codes:") && help.contains("--json"), "{help}");
     }
 }

@@ -79,7 +79,7 @@ impl OperateError {
     pub(crate) const fn exit(&self) -> Exit {
         match self {
             Self::Usage(_) => Exit::Usage,
-            Self::NotMet(_) | Self::Io { .. } => Exit::Found,
+            Self::NotMet(_) | Self::Io { .. } | Self::Table { source: StoreError::Undecodable(_), .. } => Exit::Found,
             Self::Table { .. } | Self::Aws { .. } => Exit::Aws,
         }
     }

@@ -71,6 +71,11 @@ impl Operate {
         ended.unwrap_or_else(|error| tell(&error, json)).into()
     }
 
+    /// Whether it goes on until it is stopped.
+    pub(crate) const fn is_endless(&self) -> bool {
+        matches!(self, Self::Watch(_))
+    }
+
     const fn is_json(&self) -> bool {
         match self {
             Self::Inspect(command) => command.connection.json,

@@ -13,7 +13,7 @@ use super::time::{relative, utc};
 pub(crate) struct Beside {
     steps: BTreeMap<(u32, String), Step>,
     memos: Vec<String>,
-    events: Vec<Value>,
+    events: Vec<Event>,
     pub(crate) audit: Vec<AuditEntry>,
     parts: usize,
     earlier_generations: usize,
@@ -27,6 +27,23 @@ struct Step {
     undone: bool,
 }
 
+/// A staged event. Its body is the receiver's.
+#[derive(Debug)]
+struct Event {
+    id: String,
+    to: String,
+    staged: EpochMillis,
+    sent: Option<EpochMillis>,
+    body: usize,
+}
+
+impl Event {
+    fn facts(&self) -> Value {
+        let (staged, sent) = (utc(self.staged), self.sent.map(utc));
+        json!({ "id": self.id, "to": self.to, "staged": staged, "sent": sent, "body_bytes": self.body })
+    }
+}
+
 impl Beside {
     /// Sorts what belongs to a record's generation; `None` where there is no record.
     pub(crate) fn of(items: &[StoredItem], execution: Option<ExecutionId>) -> Self {
@@ -37,16 +54,18 @@ impl Beside {
                 StoredItem::Record(_) => {}
                 StoredItem::Audit(entry) => beside.audit.push(entry.clone()),
                 StoredItem::Part { .. } => beside.parts += 1,
-                StoredItem::Event { entry, sent_at } => beside.events.push(json!({
-                    "id": entry.id.as_str(),
-                    "to": match &entry.destination {
-                        Destination::EventBridge { source, detail_type } => format!("eventbridge {source} {detail_type}"),
+                StoredItem::Event { entry, sent_at } => beside.events.push(Event {
+                    id: entry.id.to_string(),
+                    to: match &entry.destination {
+                        Destination::EventBridge { source, detail_type } => {
+                            format!("eventbridge {source} {detail_type}")
+                        }
                         Destination::Queue { name } => format!("queue {name}"),
                     },
-                    "staged": utc(entry.created_at),
-                    "sent": sent_at.map(utc),
-                    "body_bytes": entry.body.len(),
-                })),
+                    staged: entry.created_at,
+                    sent: *sent_at,
+                    body: entry.body.len(),
+                }),
                 StoredItem::Row(row) if Some(row.execution) != execution => beside.earlier_generations += 1,
                 StoredItem::Row(row) => match &row.kind {
                     RowKind::Step { ordinal, has_undo } => {
@@ -91,7 +110,7 @@ impl Beside {
         json!({
             "steps": steps.collect::<Vec<_>>(),
             "memos": self.memos,
-            "events": self.events,
+            "events": self.events.iter().map(Event::facts).collect::<Vec<_>>(),
             "parts": self.parts,
             "rows_of_earlier_generations": self.earlier_generations,
             "unreadable": self.unreadable.iter().map(|(sort_key, why)| json!({ "sort_key": sort_key, "why": why })).collect::<Vec<_>>(),
@@ -106,12 +125,9 @@ impl Beside {
             lines.push(format!("step {ordinal} {name}: {}{undo}", step.state()));
         }
         lines.extend(self.memos.iter().map(|name| format!("memo {name}: stored")));
-        lines.extend(self.events.iter().map(|event| {
-            let text = |name: &str| event[name].as_str().unwrap_or_default().to_owned();
-            match event["sent"].as_str() {
-                Some(sent) => format!("event to {}: sent {sent}", text("to")),
-                None => format!("event to {}: staged {}, not known to be sent", text("to"), text("staged")),
-            }
+        lines.extend(self.events.iter().map(|event| match event.sent {
+            Some(sent) => format!("event to {}: sent {}", event.to, utc(sent)),
+            None => format!("event to {}: staged {}, not known to be sent", event.to, utc(event.staged)),
         }));
         if self.parts > 0 {
             lines.push(format!("{} parts of large results", self.parts));

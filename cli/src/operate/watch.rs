@@ -20,8 +20,8 @@ use super::{
 /// Count records by state and operation, again and again.
 ///
 /// Each round reads the whole table and says what that cost in read units (one for 8 KB). It stops when --max-read-units are used up. For
-/// alarms use the metrics and the log; this is for watching a deployment, or a queue's redrive, for some minutes. Exits with 1 if the last
-/// round found something that waits for somebody.
+/// alarms use the metrics and the log; this is for watching a deployment, or a queue's redrive, for some minutes. With --once it
+/// exits with 1 if something waits for somebody; else it goes on until Ctrl-C or SIGTERM, and exits with 0.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Watch {
     #[command(flatten)]

@@ -30,7 +30,8 @@ use crate::{
 /// use idempotency_dynamodb::{DynamoDbStore, StoredItem, TableScan};
 ///
 /// # async fn example(store: &DynamoDbStore) -> Result<(), idempotency_core::StoreError> {
-/// let mut pages = Box::pin(TableScan::new(4).records_only().statuses([Status::Stuck]).pages(store));
+/// let scan = TableScan::new(4).statuses([Status::Stuck]);
+/// let mut pages = Box::pin(scan.pages(store));
 /// while let Some(page) = pages.next().await {
 ///     for item in page?.items {
 ///         if let StoredItem::Record(record) = item {

@@ -80,9 +80,9 @@ fn parse(attributes: HashMap<QueueAttributeName, String>) -> Option<Queue> {
         Some(policy) => {
             let policy: Value = serde_json::from_str(policy).ok()?;
             // SQS gives the number as it was set: a number, or text.
-            let receives = &policy["maxReceiveCount"];
+            let receives = policy.get("maxReceiveCount")?;
             let receives = receives.as_u64().or_else(|| receives.as_str()?.parse().ok())?;
-            Some((policy["deadLetterTargetArn"].as_str()?.to_owned(), receives))
+            Some((policy.get("deadLetterTargetArn")?.as_str()?.to_owned(), receives))
         }
     };
     Some(Queue {

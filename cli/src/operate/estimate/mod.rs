@@ -81,12 +81,13 @@ impl Estimate {
         let load = self.load();
         let (needs, ways) = (load.needs(), ways(load, self.prices));
         if self.json {
+            let usd = ways.first().map(|way| cents(way.usd));
             let ways = ways.iter().map(|way| {
                 json!({ "way": way.name, "usd_per_month": cents(way.usd), "formula": way.formula, "lacks": way.lacks })
             });
             output::json(&json!({
                 "write_units_per_day": needs.write_units, "read_units_per_day": needs.read_units, "stored_gb": needs.stored_gb,
-                "usd_per_month": ways.clone().next().map(|way| way["usd_per_month"].clone()),
+                "usd_per_month": usd,
                 "ways": ways.collect::<Vec<_>>(), "prices": self.prices.facts(),
             }))?;
             return Ok(Exit::Fine);

@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 /// Where the defaults are from.
-pub(crate) const SOURCE: &str = "us-east-1, US dollars, as looked up on 2026-11-30: \"Amazon DynamoDB pricing\" (on demand, Standard class, \
+pub(crate) const SOURCE: &str = "us-east-1, US dollars, looked up on 2026-11-30 in copies of these pages and articles about them: \"Amazon DynamoDB pricing\" (on demand, Standard class, \
      prices since the reduction of 2024-11-01), \"Amazon SQS pricing\" (FIFO), \"Amazon ElastiCache pricing\" (Serverless, Redis OSS). \
      Free tiers are left out. Yours may differ: each is an option.";
 
