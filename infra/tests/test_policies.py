@@ -15,7 +15,9 @@ def records(actions, *operations):
 # What functions ask for: actions, tables or other resources, conditions.
 CALLS = {
     "PaymentsApi": [
-        records(["dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:Query"], "create-charge", "transfer", "place-order"),
+        records(["dynamodb:PutItem"], "create-charge", "transfer", "place-order"),
+        records(["dynamodb:GetItem"], "create-charge", "transfer"),
+        records(["dynamodb:Query"], "place-order"),
         (["dynamodb:PutItem", "dynamodb:GetItem"], ["ChargesTable"], {}),
         (["dynamodb:PutItem", "dynamodb:GetItem", "dynamodb:UpdateItem"], ["AccountsTable"], {}),
         (["dynamodb:PutItem"], ["LedgerTable", "ShopOrdersTable"], {}),
@@ -30,7 +32,7 @@ CALLS = {
         (["dynamodb:PutItem", "dynamodb:GetItem"], ["ClaimsTable"], {}),
     ],
     "OrderEvents": [
-        records(["dynamodb:PutItem", "dynamodb:GetItem"], "follow-order"),
+        records(["dynamodb:PutItem"], "follow-order"),
         (["dynamodb:PutItem"], ["OrdersTable"], {}),
     ],
     "OutboxRelay": [
