@@ -90,7 +90,7 @@ impl Policy {
     /// What of it allowed these requests. Panics at a request that nothing allows.
     fn used(&self, requests: &[RecordedRequest]) -> BTreeSet<Grant> {
         let used = requests.iter().flat_map(|request| self.used_by(&request.operation, &request.body));
-        used.map(|used| used.unwrap_or_else(|call| panic!("{} may not {call:#?}", self.function))).flatten().collect()
+        used.flat_map(|used| used.unwrap_or_else(|call| panic!("{} may not {call:#?}", self.function))).collect()
     }
 
     /// What allows each call of a request; the call if nothing does.
