@@ -13,7 +13,7 @@ use serde_json::json;
 use tokio::time::timeout;
 
 use crate::{
-    policy::assert_allowed,
+    policy::Policy,
     queue_world::{QueueWorld, claim, document},
     world::PATIENCE,
 };
@@ -151,11 +151,8 @@ async fn poison_in_a_batch_goes_to_the_dead_letters_and_the_rest_is_done() {
     let count = |status| records.iter().filter(|record| record.status == status).count();
     // Those with an empty document have failed for good; the other two were never claimed.
     assert_eq!((count(Status::Completed), count(Status::Failed), records.len()), (5, 2, 7));
-    assert_allowed(
-        &world.stack,
-        "ClaimsIntake",
-        &["BatchExecuteStatement", "BatchGetItem", "BatchWriteItem", "TransactWriteItems"],
-    );
+    let asked = ["BatchExecuteStatement", "BatchGetItem", "BatchWriteItem", "TransactWriteItems"];
+    Policy::of("ClaimsIntake").assert_allows(&world.stack.proxy().requests(), &asked);
     world.stop().await;
 }
 
@@ -174,7 +171,7 @@ async fn while_the_table_of_chunks_is_down_messages_come_again_and_their_keys_ar
     assert_eq!(world.record().await.status, Status::Completed);
     // The wording of the first attempt, which was released.
     assert_eq!(world.stack.summariser().calls(), 1);
-    assert_allowed(&world.stack, "ClaimsIntake", &["Query"]);
+    Policy::of("ClaimsIntake").assert_allows(&world.stack.proxy().requests(), &["Query"]);
     world.stop().await;
 }
 

@@ -17,6 +17,7 @@
 mod every_kind;
 
 mod batches;
+mod call;
 mod caller;
 mod claims_effects;
 mod claims_intake;
@@ -41,12 +42,14 @@ mod metrics;
 mod order_events;
 mod orders;
 mod outbox;
+mod policies;
 mod policy;
 mod propagation;
 mod queue_world;
 mod queues;
 mod request_counts;
 mod store_down;
+mod template;
 mod transfers;
 mod upstream_events;
 mod world;

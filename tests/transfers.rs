@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::{
     effects_world::TENANT,
-    policy::assert_allowed,
+    policy::Policy,
     world::{Answer, World},
 };
 
@@ -45,7 +45,7 @@ async fn a_fresh_transfer_is_one_request_and_a_replay_is_one() {
     let world = World::with_accounts().await;
     let first = world.transfer("t-1", "a", "b", 300).await;
     assert_eq!((first.status, first.json()["amount"].as_u64()), (201, Some(300)));
-    assert_allowed(&world.stack, "PaymentsApi", &["TransactWriteItems"]);
+    Policy::of("PaymentsApi").assert_allows(&world.stack.proxy().requests(), &["TransactWriteItems"]);
     assert_eq!(world.requests(), ["TransactWriteItems"], "fresh");
     assert_eq!(world.balances().await, (700, 300));
 
