@@ -17,6 +17,9 @@ pub(crate) struct Effects {
     pub(super) desk: Option<Arc<dyn Desk>>,
     pub(crate) execution: ExecutionId,
     pub(crate) policy: Policy,
+    renewed: bool,
+    /// Whether what its steps name is its own: the keys are those of a claimed generation, or of nobody else.
+    is_alone: bool,
     is_first: bool,
     lease_until: EpochMillis,
     /// `None` where there is no record.
@@ -73,6 +76,8 @@ impl Effects {
             desk: Some(desk),
             execution: record.execution,
             policy: *policy,
+            renewed: record.renewed,
+            is_alone: true,
             is_first: record.attempt == AttemptNumber::FIRST,
             lease_until: record.lease_until,
             record_expires_at: Some(record.expires_at),
@@ -83,11 +88,13 @@ impl Effects {
     }
 
     /// Of an attempt that nothing protects.
-    pub(crate) fn unprotected(policy: Policy, execution: ExecutionId) -> Self {
+    pub(crate) fn unprotected(policy: Policy, execution: ExecutionId, is_alone: bool) -> Self {
         Self {
             desk: None,
             execution,
             policy,
+            renewed: false,
+            is_alone,
             is_first: true,
             lease_until: EpochMillis::new(i64::MAX),
             record_expires_at: None,
@@ -95,6 +102,15 @@ impl Effects {
             steps: Mutex::default(),
             earlier: OnceCell::new(),
         }
+    }
+
+    pub(crate) const fn is_alone(&self) -> bool {
+        self.is_alone
+    }
+
+    /// The generation, if its steps have keys of their own.
+    pub(super) fn renewed(&self) -> Option<ExecutionId> {
+        self.renewed.then_some(self.execution)
     }
 
     pub(crate) fn staged(&self) -> MutexGuard<'_, Staged> {

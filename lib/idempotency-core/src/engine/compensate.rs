@@ -72,7 +72,7 @@ impl<S: Store> Engine<S> {
             }
             Ok(claim) => self.undo_all(claim, steps, undo).await,
             Err(completion @ Completion::Vanished) => {
-                tracing::error!(steps = ?steps.iter().map(|step| &step.name).collect::<Vec<_>>(), "CompensationLost: the record was deleted while its attempt ran, and another generation has begun: nothing was undone");
+                tracing::error!(steps = ?names(&steps), "CompensationLost: the record was deleted while its attempt ran, and another generation has begun: nothing was undone");
                 Compensated::Ended(completion)
             }
             Err(completion) => unwritten(completion),
@@ -99,15 +99,24 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Undoes the steps of an attempt without a claim, the last one first, and stores nothing.
+    /// Undoes the steps of an attempt without a claim that failed for good, if nobody else has its key
+    /// ([`keyless_attempt`](Self::keyless_attempt)), and stores nothing. Gives whether nothing is left to be undone.
+    ///
+    /// Under a key that the caller brought, nothing is undone. Others may have run with it, before and beside, and their steps have the
+    /// same keys: a callee that honours them has answered what it did for another one, whose operation may have succeeded. The log says
+    /// `CompensationLost` then, with the names of the steps.
     ///
     /// Dropping the future leaves the rest as it is: nothing protects such an attempt.
-    pub async fn undo_unprotected<F>(&self, attempt: &Attempt, undo: impl Fn(Undo) -> F)
+    pub async fn undo_unprotected<F>(&self, attempt: &Attempt, undo: impl Fn(Undo) -> F) -> bool
     where
         F: Future<Output = Result<Undone, Box<dyn Error + Send + Sync>>>,
     {
         let steps = attempt.effects.to_undo(attempt).await.unwrap_or_default();
-        let _ = self.undo_steps(attempt, steps, undo).await;
+        if steps.is_empty() || attempt.effects.is_alone() {
+            return matches!(self.undo_steps(attempt, steps, undo).await, Undoing::Done);
+        }
+        tracing::error!(record = %attempt.record_key, operation = %attempt.operation, steps = ?names(&steps), "CompensationLost: an attempt that nothing protects failed for good, and what its steps did stays done: its key may be that of another one that succeeded");
+        false
     }
 
     async fn undo_all<F>(&self, claim: Claim, steps: Vec<DoneStep>, undo: impl Fn(Undo) -> F) -> Compensated
@@ -246,6 +255,10 @@ impl<S: Store> Engine<S> {
             completion => Err(completion),
         }
     }
+}
+
+fn names(steps: &[DoneStep]) -> Vec<&str> {
+    steps.iter().map(|step| step.name.as_str()).collect()
 }
 
 /// What it means that undoing could not be begun or ended in the record.

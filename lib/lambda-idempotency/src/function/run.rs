@@ -141,7 +141,11 @@ where
     let (engine, request) = (idempotency.engine(), call.request(idempotency, operation));
     let request = match idempotency.mode() {
         Mode::Shadow => return shadow::run(idempotency, operation, request, types, undo, handler).await,
-        Mode::Off => return unprotected(idempotency, operation, &request?, types, undo, handler).await,
+        Mode::Off => {
+            let attempt = engine.unprotected_attempt(&request?, &policy);
+            let attempt = attempt.map_err(|error| Error::NotProtected(error.into()))?;
+            return unprotected(idempotency, attempt, types, undo, handler).await;
+        }
         Mode::Enforce => request?,
     };
     let mut claimed = engine.claim(&request, &policy).await;

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use idempotency_core::{Attempt, ClaimError, Claimed, Request, Store, Undo, Undone};
+use idempotency_core::{Attempt, Claimed, Request, Store, Undo, Undone};
 
 use super::{
     BoxError, Done, Error, FunctionOperation,
@@ -28,18 +28,19 @@ where
     G: Future<Output = Result<Undone, BoxError>>,
     F: Future<Output = Result<R, E>>,
 {
-    let (request, would_be) = match request {
-        Ok(request) => match idempotency.engine().claim(&request, &operation.policy.wait(None)).await {
+    let engine = idempotency.engine();
+    let (attempt, would_be) = match request {
+        Ok(request) => match engine.claim(&request, &operation.policy.wait(None)).await {
             Ok(Claimed::Fresh(claim)) => {
                 let returned = handler(claim.attempt().clone()).await;
                 return finish(idempotency, operation, claim, types, undo, returned).await;
             }
             // What one attempt has begun to take back is taken back before anything else is done with the same keys.
             Ok(Claimed::Compensating(claim)) => {
-                let outcome = idempotency.engine().resume_compensation(claim, undo).await;
+                let outcome = engine.resume_compensation(claim, undo).await;
                 return compensated(idempotency.mode(), outcome, types, None);
             }
-            claimed => (request, name(&claimed)),
+            claimed => (engine.unprotected_attempt(&request, &operation.policy), name(&claimed)),
         },
         Err(refused) => {
             let would_be = match refused {
@@ -47,11 +48,11 @@ where
                 Error::Scope(_) => "scope-missing",
                 _ => "request-invalid",
             };
-            let deadline = idempotency.engine().now() + operation.policy.window().longest_run();
-            let request = without_key(idempotency, &operation.operation, deadline);
-            (request.map_err(|error| Error::NotProtected(ClaimError::from(error)))?, would_be)
+            let deadline = engine.now() + operation.policy.window().longest_run();
+            (without_key(idempotency, &operation.operation, &operation.policy, deadline), would_be)
         }
     };
     tracing::warn!(operation = %operation.operation, would_be, "shadow mode: the function runs all the same");
-    unprotected(idempotency, operation, &request, types, undo, handler).await
+    let attempt = attempt.map_err(|error| Error::NotProtected(error.into()))?;
+    unprotected(idempotency, attempt, types, undo, handler).await
 }

@@ -66,11 +66,10 @@ where
         (None, problem) => problem.map_or("refused", |problem| problem.kind().name()),
     };
     tracing::warn!(operation = name_of_operation, would_be, "shadow mode: the handler runs all the same");
-    let claim_request = match claim_request {
-        Some(claim_request) => claim_request,
-        None => without_key(idempotency, &operation.operation, deadline)?,
+    let attempt = match claim_request {
+        Some(claim_request) => engine.unprotected_attempt(&claim_request, &operation.policy)?,
+        None => without_key(idempotency, &operation.operation, &operation.policy, deadline)?,
     };
-    let attempt = engine.unprotected_attempt(&claim_request, &operation.policy)?;
     let taken = T::from_attempt(Some(attempt.clone()), operation, &method).map(|attempt| (arguments, attempt));
     unprotected(idempotency, types, &operation.policy, Some(attempt), undo, taken, handler).await
 }
