@@ -10,6 +10,7 @@ mod pauses;
 #[cfg(test)]
 mod tests;
 mod timeouts;
+mod undo_beside;
 mod unprotected;
 mod waiting;
 

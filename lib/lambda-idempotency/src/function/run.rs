@@ -138,7 +138,18 @@ where
     F: Future<Output = Result<R, E>>,
 {
     let policy = operation.policy.look_first(call.looks_first());
-    let (engine, request) = (idempotency.engine(), call.request(idempotency, operation));
+    let engine = idempotency.engine();
+    let request = match call.request(idempotency, operation) {
+        // It cannot be carried out, but key and scope are known.
+        Ok((request, Some(refused))) => {
+            if idempotency.mode() != Mode::Off {
+                engine.undo_beside(&request, &policy, &undo).await;
+            }
+            Err(refused)
+        }
+        Ok((request, None)) => Ok(request),
+        Err(refused) => Err(refused),
+    };
     let request = match idempotency.mode() {
         Mode::Shadow => return shadow::run(idempotency, operation, request, types, undo, handler).await,
         Mode::Off => {
@@ -170,6 +181,10 @@ where
         Ok(Claimed::Compensating(claim)) => {
             let outcome = engine.resume_compensation(claim, undo).await;
             compensated(idempotency.mode(), outcome, types, None)
+        }
+        Ok(Claimed::Mismatch) => {
+            engine.undo_beside(&request, &policy, undo).await;
+            Err(Error::Mismatch)
         }
         Ok(claimed) => instead(claimed, types),
         Err(error) => Err(not_claimed(error)),

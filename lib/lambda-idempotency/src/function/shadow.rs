@@ -40,7 +40,12 @@ where
                 let outcome = engine.resume_compensation(claim, undo).await;
                 return compensated(idempotency.mode(), outcome, types, None);
             }
-            claimed => (engine.unprotected_attempt(&request, &operation.policy), name(&claimed)),
+            claimed => {
+                if let Ok(Claimed::Mismatch) = claimed {
+                    engine.undo_beside(&request, &operation.policy, &undo).await;
+                }
+                (engine.unprotected_attempt(&request, &operation.policy), name(&claimed))
+            }
         },
         Err(refused) => {
             let would_be = match refused {

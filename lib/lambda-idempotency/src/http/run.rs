@@ -183,11 +183,16 @@ where
         _ => None,
     };
     let asked = (operation.policy.abandoned() == OnAbandoned::Probe).then(|| request.clone());
+    let engine = idempotency.engine();
     let arguments = match extract(request) {
         Ok(arguments) => arguments,
-        Err(rejection) => return Ok((*rejection).into()),
+        Err(rejection) => {
+            if idempotency.mode() != Mode::Off {
+                engine.undo_beside(&claim_request, &operation.policy, undo).await;
+            }
+            return Ok((*rejection).into());
+        }
     };
-    let engine = idempotency.engine();
     if idempotency.mode() == Mode::Off {
         let attempt = engine.unprotected_attempt(&claim_request, &operation.policy)?;
         let taken = T::from_attempt(Some(attempt.clone()), operation, &method).map(|attempt| (arguments, attempt));
@@ -229,6 +234,10 @@ where
         }
         Ok(Claimed::Compensating(claim)) => {
             Ok(compensated(idempotency.mode(), engine.resume_compensation(claim, undo).await, None))
+        }
+        Ok(Claimed::Mismatch) => {
+            engine.undo_beside(&claim_request, &operation.policy, undo).await;
+            Ok(answers::mismatch())
         }
         Ok(claimed) => Ok(instead(claimed, location.as_deref())),
         Err(error) => Ok(answers::not_claimed(&error)),

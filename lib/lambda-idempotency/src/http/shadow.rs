@@ -43,7 +43,12 @@ where
     // The handler's own arguments are not the protocol's, so what it cannot read is refused as ever.
     let arguments = match extract(request) {
         Ok(arguments) => arguments,
-        Err(rejection) => return Ok((*rejection).into()),
+        Err(rejection) => {
+            if let Some(claim_request) = &claim_request {
+                engine.undo_beside(claim_request, &operation.policy, undo).await;
+            }
+            return Ok((*rejection).into());
+        }
     };
     let would_be = match (&claim_request, refused) {
         (Some(claim_request), _) => match engine.claim(claim_request, &operation.policy.wait(None)).await {
@@ -61,7 +66,12 @@ where
             Ok(Claimed::Compensating(claim)) => {
                 return Ok(compensated(idempotency.mode(), engine.resume_compensation(claim, undo).await, None));
             }
-            claimed => name(&claimed),
+            claimed => {
+                if let Ok(Claimed::Mismatch) = claimed {
+                    engine.undo_beside(claim_request, &operation.policy, &undo).await;
+                }
+                name(&claimed)
+            }
         },
         (None, problem) => problem.map_or("refused", |problem| problem.kind().name()),
     };
