@@ -184,9 +184,11 @@ impl Effects {
         self.earlier.get().is_some_and(expired)
     }
 
-    /// The steps that are to be undone, the last one first.
-    pub(crate) async fn to_undo(&self, attempt: &super::Attempt) -> Result<Vec<DoneStep>, StepError> {
-        let earlier = self.earlier(attempt).await?;
+    /// The steps that are to be undone, the last one first. What earlier attempts have left is read for it only if `reads`; else it counts
+    /// if it was read already.
+    pub(crate) async fn to_undo(&self, attempt: &super::Attempt, reads: bool) -> Result<Vec<DoneStep>, StepError> {
+        let nothing = Earlier::default();
+        let earlier = if reads { self.earlier(attempt).await? } else { self.earlier.get().unwrap_or(&nothing) };
         let (mut steps, open) = {
             let steps = self.steps();
             (steps.done.clone(), steps.open.clone())
@@ -199,7 +201,9 @@ impl Effects {
                 steps.push(step);
             }
         }
-        steps.retain(|step| step.has_undo && !earlier.undone.contains(&step.name));
+        // One that an earlier deployment said is to be undone is, whatever this one says.
+        let has_undo = |step: &DoneStep| step.has_undo || earlier.begun.iter().any(|(begun, _)| *begun == step.name);
+        steps.retain(|step| has_undo(step) && !earlier.undone.contains(&step.name));
         steps.sort_by_key(|step| std::cmp::Reverse(step.ordinal));
         Ok(steps)
     }

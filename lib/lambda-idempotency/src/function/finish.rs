@@ -78,7 +78,7 @@ where
         }
         Failure::Permanent(failed) => {
             let outcome = stored::failure(&failed);
-            if operation.policy.undoes() {
+            if !operation.policy.is_atomic() {
                 let outcome = engine.compensate(claim, outcome, undo).await;
                 return compensated(mode, outcome, types, Some(Error::Failed(failed)));
             }

@@ -73,7 +73,7 @@ where
         }
         Failure::Permanent(response) => {
             let response = StoredResponse::new(*response, &operation.replayed_headers);
-            if operation.policy.undoes() {
+            if !operation.policy.is_atomic() {
                 let outcome = response.outcome();
                 return Ok(compensated(mode, engine.compensate(claim, outcome, undo).await, Some(response)));
             }
