@@ -35,6 +35,7 @@ impl AtomicEnd {
             Completion::Stored => self.line(own, true),
             Completion::Vanished | Completion::Unconfirmed => self.line("unconfirmed", true),
             Completion::Uncommitted => self.line("uncommitted", true),
+            Completion::CommitRefused => self.line("commit_refused", true),
             Completion::Superseded(Some(_)) => self.line("replay", false),
             Completion::Superseded(None) => self.line("conflict", false),
             Completion::Instead(claimed) => self.line(name_of(claimed), false),

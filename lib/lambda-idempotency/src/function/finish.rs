@@ -32,6 +32,7 @@ where
         _ => Applied::Stored,
     };
     let (claim, refused) = match applied {
+        Applied::CommitRefused => return Err(Error::CommitRefused),
         Applied::Unknown => return Err(Error::Uncommitted),
         Applied::Refused(refused) => (claim, refused),
         Applied::Stored => {
@@ -119,6 +120,7 @@ pub(super) fn ended<R, E>(
         Completion::Superseded(Some(replay)) => (types.replay)(&replay),
         Completion::Superseded(None) => Err(Error::Conflict { retry_after: SOON, lease_left: SOON }),
         Completion::Instead(claimed) => instead(*claimed, types),
+        Completion::CommitRefused => Err(Error::CommitRefused),
         Completion::Uncommitted | Completion::Refused(_) => Err(Error::Uncommitted),
     }
 }

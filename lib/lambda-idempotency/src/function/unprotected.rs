@@ -26,6 +26,7 @@ where
         Ok(value) => match engine.apply(&attempt).await {
             Applied::Stored => return Ok(Done::now(value)),
             Applied::Refused(refused) => (types.refused)(refused.clone()).ok_or(Error::Refused(refused))?,
+            Applied::CommitRefused => return Err(Error::CommitRefused),
             Applied::Unknown => return Err(Error::Uncommitted),
         },
         Err(error) => error,

@@ -39,6 +39,7 @@ where
                 let failure = types.refused(refused, &operation.policy);
                 return fail(idempotency, operation, claim, &end, failure, undo).await;
             }
+            Applied::CommitRefused => return Ok(answers::commit_refused()),
             Applied::Unknown => return Ok(answers::not_committed()),
         }
     }
@@ -120,6 +121,7 @@ pub(super) fn completed(mode: Mode, completion: Completion, response: StoredResp
         Completion::Superseded(Some(replay)) => answers::replayed(replay),
         Completion::Superseded(None) => answers::conflict(Duration::from_secs(1)),
         Completion::Instead(claimed) => instead(*claimed, None),
+        Completion::CommitRefused => answers::commit_refused(),
         Completion::Uncommitted | Completion::Refused(_) => answers::not_committed(),
     }
 }

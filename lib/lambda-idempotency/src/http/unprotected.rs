@@ -36,6 +36,7 @@ where
             match engine.apply(attempt).await {
                 Applied::Stored => return Ok(response),
                 Applied::Refused(refused) => types.refused(refused, policy),
+                Applied::CommitRefused => return Ok(answers::commit_refused()),
                 Applied::Unknown => return Ok(answers::not_committed()),
             }
         }
