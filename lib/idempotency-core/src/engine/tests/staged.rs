@@ -194,5 +194,7 @@ async fn an_unprotected_attempt_writes_what_it_staged_in_one_call_and_repeats_on
     // Nothing tells whether it was applied, so it is not tried again.
     assert_eq!(apply(&[Fault::DropAfter], true).await, (Applied::Unknown, 1, 1));
     assert_eq!(apply(&[Fault::DropBefore], true).await, (Applied::Unknown, 1, 0));
-    assert_eq!(apply(&[Fault::Refuse], true).await, (Applied::Unknown, 1, 0));
+    // A refusal for good is known, unless a call before it may have been applied.
+    assert_eq!(apply(&[Fault::Refuse], true).await, (Applied::CommitRefused, 1, 0));
+    assert_eq!(apply(&[Fault::Throttle, Fault::Refuse], true).await, (Applied::Unknown, 2, 0));
 }
