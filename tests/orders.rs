@@ -250,7 +250,7 @@ async fn a_released_attempt_goes_on_behind_its_steps() {
 }
 
 #[tokio::test]
-async fn without_protection_an_order_is_placed_and_undone_all_the_same() {
+async fn without_protection_an_order_is_placed_and_only_one_with_a_claim_is_undone() {
     for mode in ["off", "shadow"] {
         let options = idempotency_cli::StackOptions::default().env("IDEMPOTENCY_MODE", mode);
         let world = World::with(options).await;

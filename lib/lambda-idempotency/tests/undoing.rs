@@ -318,7 +318,7 @@ async fn a_request_that_is_another_one_or_unreadable_now_goes_on_undoing_and_is_
         // Another tenant's key is another key. (What is claimed there fails, and has its own record.)
         if !is_read {
             changed(Says::Hangs, "another").await;
-            assert_eq!(world.records(), [left.clone()]);
+            assert_eq!(world.records(), std::slice::from_ref(&left));
         }
         let reply = changed(Says::Done, "t").await;
         assert_eq!(world.record().status, Status::Failed, "{mode}, {is_read}");
