@@ -101,6 +101,32 @@ async fn another_document_under_another_key_goes_to_the_dead_letters_and_changes
 }
 
 #[tokio::test]
+async fn of_two_documents_under_two_keys_at_the_same_time_the_refused_one_leaves_no_chunk() {
+    let world = QueueWorld::with(QueueOptions { max_receives: 2, ..QueueOptions::default() }).await;
+    // Both are in one batch, and none knows of the other.
+    let gate = Gate::new();
+    let rule = Rule::on("GetItem").table("claims").times(2).fault(Fault::HoldAfter(gate.clone()));
+    world.stack.proxy().inject(rule);
+    let documents = [CHUNKS, CHUNKS + 1].map(document);
+    for (key, document) in ["a", "b"].into_iter().zip(&documents) {
+        world.send_under(key, &claim("CLM-1", document));
+    }
+    timeout(PATIENCE, gate.reached_by(2)).await.unwrap();
+    gate.open();
+    world.deleted(1).await;
+    world.returned(1).await;
+    world.come_again();
+    world.returned(2).await;
+    world.come_again();
+    world.dead(1).await;
+    let (claims, chunks) = (world.claims().await, world.chunks().await);
+    assert_eq!((claims.len(), &claims[0]["chunks"]), (1, &json!(chunks.len())));
+    let text: String = chunks.into_iter().map(|chunk| chunk.text).collect();
+    assert!(documents.contains(&text), "all chunks of one document, and no other: {} characters", text.len());
+    world.stop().await;
+}
+
+#[tokio::test]
 async fn tenants_with_the_same_claim_id_are_each_told() {
     let world = QueueWorld::start().await;
     for tenant in ["tenant-7", "tenant-8"] {

@@ -241,6 +241,18 @@ async fn a_stuck_order() -> Told {
     told
 }
 
+/// An order that fails for good where nothing protects it: what it did stays done.
+async fn a_lost_compensation() -> Told {
+    let world = World::with(StackOptions::default().env("IDEMPOTENCY_MODE", "off")).await;
+    world.fill_stock("sku-1", 5).await;
+    world.stack.carrier().set_behaviour(keyed_service::Behaviour { refuse: 1, ..Default::default() });
+    assert_eq!(world.order("o-1", "sku-1").await.status, 422);
+    let expected = [(Metric::Unprotected, 1), (Metric::CompensationLost, 1)];
+    let told = assert_counts(world.stack.function(), "place-order", &expected).await;
+    world.stop().await;
+    told
+}
+
 async fn transfers() -> Told {
     let options = StackOptions { timeout: std::time::Duration::from_secs(2), ..StackOptions::default() };
     let world = World::with_timeout(options).await;
@@ -251,7 +263,13 @@ async fn transfers() -> Told {
     world.stack.proxy().clear_rules();
     assert!(world.transfer("t-1", "a", "b", 300).await.is_replay());
     assert_eq!(world.transfer("t-2", "a", "b", 300).await.status, 201);
-    let expected = [(Metric::Requests, 3), (Metric::Uncommitted, 1), (Metric::Replay, 1), (Metric::Fresh, 1)];
+    let expected = [
+        (Metric::Requests, 4),
+        (Metric::Uncommitted, 1),
+        (Metric::Replay, 1),
+        (Metric::Fresh, 1),
+        (Metric::CommitRefused, 1),
+    ];
     let told = assert_counts(world.stack.function(), "transfer", &expected).await;
     world.stop().await;
     told
@@ -274,7 +292,7 @@ async fn messages() -> Told {
 #[tokio::test]
 async fn each_outcome_is_counted_once_for_its_operation_and_once_for_all() {
     type Scene = futures::future::LocalBoxFuture<'static, Told>;
-    let scenes: [Scene; 10] = [
+    let scenes: [Scene; 11] = [
         Box::pin(ordinary_requests()),
         Box::pin(failures()),
         Box::pin(a_takeover()),
@@ -283,6 +301,7 @@ async fn each_outcome_is_counted_once_for_its_operation_and_once_for_all() {
         Box::pin(without_protection()),
         Box::pin(shadowed()),
         Box::pin(a_stuck_order()),
+        Box::pin(a_lost_compensation()),
         Box::pin(transfers()),
         Box::pin(messages()),
     ];

@@ -152,6 +152,7 @@ mod tests {
             status,
             owner: OwnerToken::from_bytes([owner; 16]),
             execution: ExecutionId::from_bytes([0; 16]),
+            renewed: false,
             epoch: Epoch::new(1),
             attempt: AttemptNumber::FIRST,
             lease_until: EpochMillis::new(1),

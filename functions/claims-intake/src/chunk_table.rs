@@ -5,7 +5,7 @@ use std::{collections::HashMap, time::Duration};
 use aws_sdk_dynamodb::{
     Client,
     error::{BuildError, DisplayErrorContext},
-    types::{AttributeValue, PutRequest, WriteRequest},
+    types::{AttributeValue, DeleteRequest, PutRequest, WriteRequest},
 };
 use futures::{StreamExt, TryStreamExt, stream};
 use lambda_idempotency::Attempt;
@@ -35,7 +35,7 @@ pub(crate) struct ChunkTable {
     table: String,
 }
 
-/// The chunks could not all be stored. Which of them are, is not known, and does not matter: they can be stored again.
+/// The chunks could not all be stored or removed. Which of them are, is not known, and does not matter: it can be done again.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PutError {
     /// DynamoDB gave no answer, or an error.
@@ -57,13 +57,31 @@ impl ChunkTable {
     ///
     /// [`PutError`] when not all of them are known to be stored.
     pub(crate) async fn put(&self, chunks: &[Chunk<'_>], summary: &str, attempt: &Attempt) -> Result<(), PutError> {
-        let batches = chunks.chunks(BATCH).map(|batch| self.put_batch(batch, summary, attempt)).collect::<Vec<_>>();
+        self.write(chunks, |chunk| put_request(chunk, summary), attempt).await
+    }
+
+    /// Removes chunks, by their ids. Removing the same again changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`PutError`] when not all of them are known to be gone.
+    pub(crate) async fn remove(&self, chunks: &[Chunk<'_>], attempt: &Attempt) -> Result<(), PutError> {
+        self.write(chunks, delete_request, attempt).await
+    }
+
+    async fn write(
+        &self,
+        chunks: &[Chunk<'_>],
+        request: impl Fn(&Chunk<'_>) -> Result<WriteRequest, BuildError>,
+        attempt: &Attempt,
+    ) -> Result<(), PutError> {
+        let requests: Result<Vec<_>, _> = chunks.iter().map(request).collect();
+        let requests = requests.map_err(|error| PutError::Request(error.to_string()))?;
+        let batches = requests.chunks(BATCH).map(|batch| self.write_batch(batch.to_vec(), attempt)).collect::<Vec<_>>();
         stream::iter(batches).buffer_unordered(CONCURRENCY).try_collect().await
     }
 
-    async fn put_batch(&self, chunks: &[Chunk<'_>], summary: &str, attempt: &Attempt) -> Result<(), PutError> {
-        let requests: Result<Vec<_>, _> = chunks.iter().map(|chunk| write_request(chunk, summary)).collect();
-        let mut left = requests.map_err(|error| PutError::Request(error.to_string()))?;
+    async fn write_batch(&self, mut left: Vec<WriteRequest>, attempt: &Attempt) -> Result<(), PutError> {
         let mut pause = FIRST_PAUSE;
         for _ in 0..MOST_ROUNDS {
             let request = self.client.batch_write_item().request_items(&self.table, left);
@@ -88,7 +106,7 @@ fn suffices(remaining: Duration, pause: Duration) -> bool {
     remaining.is_zero() || remaining > pause + RESERVE
 }
 
-fn write_request(chunk: &Chunk<'_>, summary: &str) -> Result<WriteRequest, BuildError> {
+fn put_request(chunk: &Chunk<'_>, summary: &str) -> Result<WriteRequest, BuildError> {
     let text = |text: &str| AttributeValue::S(text.to_owned());
     let item = HashMap::from([
         ("chunk_id".to_owned(), text(&chunk.id.to_string())),
@@ -101,6 +119,11 @@ fn write_request(chunk: &Chunk<'_>, summary: &str) -> Result<WriteRequest, Build
         ("summary".to_owned(), text(summary)),
     ]);
     Ok(WriteRequest::builder().put_request(PutRequest::builder().set_item(Some(item)).build()?).build())
+}
+
+fn delete_request(chunk: &Chunk<'_>) -> Result<WriteRequest, BuildError> {
+    let id = AttributeValue::S(chunk.id.to_string());
+    Ok(WriteRequest::builder().delete_request(DeleteRequest::builder().key("chunk_id", id).build()?).build())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Claims out of the queue.
 
 use lambda_idempotency::{
-    Attempt, Event, EventError, KeyPartError, Refused, StageError, StepError,
+    Attempt, AttemptNumber, Event, EventError, KeyPartError, Refused, StageError, StepError,
     function::{Classify, Failed, Failure},
     idempotent,
 };
@@ -54,6 +54,10 @@ pub(crate) async fn take_in(claim: Claim, attempt: &Attempt, intake: &Intake) ->
     let known_by = KnownBy::of(&claim, model)?;
     if let Some(known) = claims.find(&known_by).await? {
         if !known.is(&known_by) {
+            // An earlier attempt of this key may have stored chunks before the other document was taken in. They have ids of their own.
+            if attempt.number() != AttemptNumber::FIRST {
+                intake.chunks.remove(&chunks, attempt).await?;
+            }
             return Err(IntakeError::OtherDocument);
         }
         // Under another key. If that was at the same time as this one's earlier attempt, chunks may stand beside this one's summary.

@@ -52,7 +52,7 @@ impl Carrier {
         let response = send(request, attempt).await?;
         match response.status() {
             status if status.is_success() => {
-                let Shipment { id } = response.json().await.map_err(ProviderError::NoAnswer)?;
+                let Shipment { id } = response.json().await.map_err(ProviderError::unusable)?;
                 Ok(Booked::Shipment { id })
             }
             StatusCode::UNPROCESSABLE_ENTITY => Ok(Booked::Refused),

@@ -122,11 +122,11 @@ impl Provider {
         let response = send(request, attempt).await?;
         match response.status() {
             status if status.is_success() => {
-                let Transaction { id } = response.json().await.map_err(ProviderError::NoAnswer)?;
+                let Transaction { id } = response.json().await.map_err(ProviderError::unusable)?;
                 Ok(Charged::Succeeded { transaction: id })
             }
             StatusCode::PAYMENT_REQUIRED => {
-                let Refusal { error } = response.json().await.map_err(ProviderError::NoAnswer)?;
+                let Refusal { error } = response.json().await.map_err(ProviderError::unusable)?;
                 Ok(Charged::Declined { code: error.code.unwrap_or(error.kind) })
             }
             StatusCode::CONFLICT => Err(ProviderError::InProgress),
@@ -136,7 +136,7 @@ impl Provider {
             | StatusCode::TOO_EARLY
             | StatusCode::TOO_MANY_REQUESTS) => Err(ProviderError::NotNow(status)),
             StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND | StatusCode::UNPROCESSABLE_ENTITY => {
-                let Refusal { error } = response.json().await.map_err(ProviderError::NoAnswer)?;
+                let Refusal { error } = response.json().await.map_err(ProviderError::unusable)?;
                 Err(ProviderError::Refused(error.kind))
             }
             // Whatever else is said, a charge may have been made.
@@ -160,7 +160,7 @@ impl Provider {
         match response.status() {
             status if status.is_success() => Ok(()),
             StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND => {
-                let Refusal { error } = response.json().await.map_err(ProviderError::NoAnswer)?;
+                let Refusal { error } = response.json().await.map_err(ProviderError::unusable)?;
                 Err(ProviderError::Refused(error.code.unwrap_or(error.kind)))
             }
             StatusCode::TOO_MANY_REQUESTS => Err(ProviderError::NotNow(response.status())),
@@ -182,7 +182,7 @@ impl Provider {
         match response.status() {
             StatusCode::OK => {
                 let ChargeMade { id, amount, currency, customer } =
-                    response.json().await.map_err(ProviderError::NoAnswer)?;
+                    response.json().await.map_err(ProviderError::unusable)?;
                 Ok(Found::Charge(Charge { id, asked: NewCharge { amount, currency, customer } }))
             }
             StatusCode::NOT_FOUND => Ok(Found::Nothing),
@@ -202,13 +202,22 @@ pub(crate) async fn send(request: RequestBuilder, attempt: &Attempt) -> Result<R
     };
     let account = attempt.scope().as_tenant().unwrap_or_default();
     let sent = request.timeout(wait).header("Stripe-Account", account).send().await;
-    sent.map_err(|error| match error.is_connect() || error.is_builder() {
-        true => ProviderError::Unreachable(error),
-        false => ProviderError::NoAnswer(error),
-    })
+    sent.map_err(ProviderError::unsent)
 }
 
 impl ProviderError {
+    /// An answer that broke off or says something else. The address stays out of the log: it has the key of a step in it, or credentials.
+    pub(crate) fn unusable(error: reqwest::Error) -> Self {
+        Self::NoAnswer(error.without_url())
+    }
+
+    fn unsent(error: reqwest::Error) -> Self {
+        match error.is_connect() || error.is_builder() {
+            true => Self::Unreachable(error.without_url()),
+            false => Self::unusable(error),
+        }
+    }
+
     /// Whether the same request may be answered later.
     pub(crate) const fn may_pass(&self) -> bool {
         !matches!(self, Self::Refused(_))
@@ -228,5 +237,28 @@ impl Classify for ProviderError {
                 Failure::Permanent(Box::new(problem.into_response()))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn an_error_does_not_tell_the_address_which_has_the_key_of_a_step_in_it() {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        // Nothing listens there.
+        let sent = reqwest::get("http://127.0.0.1:1/v1/charges/by-key/k3y").await.unwrap_err();
+        assert!(sent.to_string().contains("k3y"), "{sent}");
+        let ProviderError::Unreachable(error) = ProviderError::unsent(sent) else { panic!("it cannot be reached") };
+        assert!(error.url().is_none() && !format!("{error} {error:?} {:?}", error.source()).contains("k3y"));
+
+        let odd = http::Response::new("no JSON");
+        let response = reqwest::Response::from(odd);
+        let error = response.json::<u32>().await.unwrap_err();
+        let ProviderError::NoAnswer(error) = ProviderError::unusable(error) else { panic!("it gave no usable answer") };
+        assert!(error.url().is_none());
     }
 }

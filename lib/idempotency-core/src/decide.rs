@@ -177,6 +177,7 @@ fn first(request: &ClaimRequest, expired: Option<&Record>, now: EpochMillis, pol
         status: Status::InFlight,
         owner: request.token,
         execution: request.execution,
+        renewed: expired.is_some(),
         epoch: Epoch::next(expired.map(|record| record.epoch), now),
         attempt: AttemptNumber::FIRST,
         lease_until,
@@ -188,7 +189,8 @@ fn first(request: &ClaimRequest, expired: Option<&Record>, now: EpochMillis, pol
 
 /// The record of the next attempt in `old`'s generation.
 fn next(request: &ClaimRequest, old: &Record, now: EpochMillis, policy: &Policy) -> Record {
-    Record { execution: old.execution, attempt: old.attempt.next(), ..first(request, Some(old), now, policy) }
+    let (execution, renewed, attempt) = (old.execution, old.renewed, old.attempt.next());
+    Record { execution, renewed, attempt, ..first(request, Some(old), now, policy) }
 }
 
 /// The rest of a lease, between one second (the unit of HTTP's `Retry-After`) and [`Policy::MAX_RETRY_AFTER`].

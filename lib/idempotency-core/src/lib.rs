@@ -66,6 +66,7 @@ mod scope;
 mod staged;
 mod store;
 mod table_write;
+mod telemetry;
 mod time;
 mod token;
 mod window;

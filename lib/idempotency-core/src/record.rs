@@ -46,6 +46,9 @@ pub struct Record {
     pub owner: OwnerToken,
     /// The generation.
     pub execution: ExecutionId,
+    /// Whether this generation began where an expired one stood: then its steps have keys of their own, for those of that one name what
+    /// that one did.
+    pub renewed: bool,
     /// The fencing number.
     pub epoch: Epoch,
     /// The attempt counter.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
-use crate::{IdempotencyKey, Namespace, Operation, Scope, hash::PartsHasher};
+use crate::{ExecutionId, IdempotencyKey, Namespace, Operation, Scope, hash::PartsHasher};
 
 /// The partition key of a record: `{namespace}#{operation}#v{version}#{hash}`.
 ///
@@ -53,10 +53,14 @@ impl RecordKey {
         self.0.split('#').nth(1)
     }
 
-    /// A key for one named step below this record, to pass to a callee that honours idempotency keys.
-    pub(crate) fn step_key(&self, name: &str) -> String {
-        let hash = PartsHasher::new("idempotency-step-key-v1").part(self.0.as_bytes()).part(name.as_bytes()).finish();
-        URL_SAFE_NO_PAD.encode(hash)
+    /// A key for one named step below this record, to pass to a callee that honours idempotency keys. `renewed` is the generation, where
+    /// an expired one stood in its place.
+    pub(crate) fn step_key(&self, name: &str, renewed: Option<ExecutionId>) -> String {
+        let hash = match renewed {
+            None => PartsHasher::new("idempotency-step-key-v1"),
+            Some(execution) => PartsHasher::new("idempotency-renewed-step-key-v1").part(execution.as_bytes()),
+        };
+        URL_SAFE_NO_PAD.encode(hash.part(self.0.as_bytes()).part(name.as_bytes()).finish())
     }
 }
 
@@ -142,9 +146,9 @@ mod tests {
         #[test]
         fn every_step_name_has_a_key_of_its_own(a in "[a#]{0,3}", b in "[a#]{0,3}", record in identity(), other in identity()) {
             let (one, two) = (of_identity(&record), of_identity(&other));
-            prop_assert_eq!(one.step_key(&a) == one.step_key(&b), a == b);
-            prop_assert_eq!(one.step_key(&a) == two.step_key(&a), one == two);
-            prop_assert!(!one.as_str().ends_with(&one.step_key(&a)));
+            prop_assert_eq!(one.step_key(&a, None) == one.step_key(&b, None), a == b);
+            prop_assert_eq!(one.step_key(&a, None) == two.step_key(&a, None), one == two);
+            prop_assert!(!one.as_str().ends_with(&one.step_key(&a, None)));
         }
     }
 
@@ -184,8 +188,8 @@ mod tests {
         let operation = Operation::new("charge", 1).unwrap();
         let (a, b) =
             (record_key("dev", &operation, &Scope::none(), "a"), record_key("dev", &operation, &Scope::none(), "b"));
-        assert_ne!(a.step_key("charge-card"), a.step_key("send-mail"));
-        assert_ne!(a.step_key("charge-card"), b.step_key("charge-card"));
-        assert_eq!(a.step_key("charge-card"), a.step_key("charge-card"));
+        assert_ne!(a.step_key("charge-card", None), a.step_key("send-mail", None));
+        assert_ne!(a.step_key("charge-card", None), b.step_key("charge-card", None));
+        assert_eq!(a.step_key("charge-card", None), a.step_key("charge-card", None));
     }
 }

@@ -24,6 +24,8 @@ pub mod attribute {
     pub const OWNER: &str = "owner";
     /// Generation (B, 16 bytes).
     pub const EXECUTION: &str = "execution";
+    /// Whether the generation began where an expired one stood (BOOL). Only where it did.
+    pub const RENEWED: &str = "renewed";
     /// Fencing number (N).
     pub const EPOCH: &str = "epoch";
     /// Attempt counter (N), from 1.
@@ -55,7 +57,7 @@ pub mod attribute {
 }
 
 /// Attributes that only some records have. A statement that writes a record over another one removes them.
-pub(crate) const OPTIONAL: [&str; 1] = [attribute::RESULT];
+pub(crate) const OPTIONAL: [&str; 2] = [attribute::RENEWED, attribute::RESULT];
 
 /// Sort key of the record itself.
 pub(crate) const CLAIM: &str = "claim";
@@ -70,7 +72,8 @@ pub(crate) fn part_sk(owner: OwnerToken, index: usize) -> String {
 
 /// The item of a record.
 pub(crate) fn item_from_record(record: &Record) -> Item {
-    let Record { key, status, owner, execution, epoch, attempt, lease_until, expires_at, fingerprint, result } = record;
+    let Record { key, status, owner, execution, renewed, epoch, attempt, lease_until, expires_at, fingerprint, result } =
+        record;
     let mut item = Item::from([
         (attribute::PK.into(), string(key.as_str())),
         (attribute::SK.into(), string(CLAIM)),
@@ -84,6 +87,9 @@ pub(crate) fn item_from_record(record: &Record) -> Item {
         (attribute::FINGERPRINT.into(), binary(fingerprint.as_bytes())),
         (attribute::SCHEMA.into(), number(SCHEMA)),
     ]);
+    if *renewed {
+        item.insert(attribute::RENEWED.into(), AttributeValue::Bool(true));
+    }
     if let Some(result) = result {
         item.insert(attribute::RESULT.into(), result_value(result));
     }
@@ -132,6 +138,8 @@ pub fn record_from_item(item: &HashMap<String, AttributeValue>) -> Result<Record
         status: Status::from_stored(fields.text(attribute::STATUS)?)?,
         owner: OwnerToken::from_bytes(fields.bytes(attribute::OWNER)?),
         execution: ExecutionId::from_bytes(fields.bytes(attribute::EXECUTION)?),
+        // An older version knows no such attribute.
+        renewed: item.contains_key(attribute::RENEWED) && fields.boolean(attribute::RENEWED)?,
         epoch: Epoch::new(fields.integer(attribute::EPOCH)?),
         attempt: AttemptNumber::new(fields.integer(attribute::ATTEMPT)?),
         lease_until: EpochMillis::new(fields.integer(attribute::LEASE_UNTIL)?),
@@ -215,6 +223,7 @@ mod tests {
             status: Status::Completed,
             owner: OwnerToken::from_bytes([1; 16]),
             execution: ExecutionId::from_bytes([2; 16]),
+            renewed: result.is_some(),
             epoch: Epoch::new(1_700_000_000_000),
             attempt: AttemptNumber::new(3),
             lease_until: EpochMillis::new(1_700_000_013_000),
@@ -272,6 +281,14 @@ mod tests {
         item.insert(attribute::SCHEMA.into(), number(1));
         item.insert(attribute::STATUS.into(), string("paused"));
         assert_eq!(record_from_item(&item), Err(RecordError::Invalid { attribute: "status" }));
+    }
+
+    #[test]
+    fn what_only_some_records_have_is_absent_from_others_and_refused_in_another_type() {
+        let mut item = item_from_record(&record(None));
+        assert_eq!(OPTIONAL.iter().filter(|name| item.contains_key(**name)).count(), 0);
+        item.insert(attribute::RENEWED.into(), number(1));
+        assert_eq!(record_from_item(&item), Err(RecordError::Invalid { attribute: attribute::RENEWED }));
     }
 
     #[test]

@@ -77,6 +77,7 @@ mod tests {
             status: Status::Completed,
             owner: OwnerToken::from_bytes([1; 16]),
             execution: ExecutionId::from_bytes([2; 16]),
+            renewed: result.is_some(),
             epoch: Epoch::new(7),
             attempt: AttemptNumber::new(3),
             lease_until: EpochMillis::new(1_700_000_013_000),
@@ -96,7 +97,7 @@ mod tests {
         assert_eq!(
             text,
             "INSERT INTO \"t\" VALUE {'attempt': ?, 'epoch': ?, 'execution': ?, 'expires_at': ?, 'fingerprint': ?, \
-             'lease_until': ?, 'owner': ?, 'pk': ?, 'result': ?, 'schema': ?, 'sk': ?, 'status': ?}"
+             'lease_until': ?, 'owner': ?, 'pk': ?, 'renewed': ?, 'result': ?, 'schema': ?, 'sk': ?, 'status': ?}"
         );
         let item: BTreeMap<_, _> = item_from_record(&full()).into_iter().collect();
         assert_eq!(parameters, item.into_values().collect::<Vec<_>>());
@@ -116,7 +117,9 @@ mod tests {
             assert_eq!(text.matches('?').count(), parameters.len(), "{text}");
             assert_eq!(condition, r#""pk" = ? AND "sk" = ? AND "owner" = ? AND "status" = ? AND "epoch" = ?"#);
         }
-        assert!(replace("t", full().version(), &record(None)).0.contains(" REMOVE \"result\" WHERE "));
+        assert!(
+            replace("t", full().version(), &record(None)).0.contains(" REMOVE \"renewed\" REMOVE \"result\" WHERE ")
+        );
     }
 
     #[test]

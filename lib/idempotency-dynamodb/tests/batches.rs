@@ -79,6 +79,7 @@ fn record(number: usize, owner: u8) -> Record {
         status: Status::InFlight,
         owner: OwnerToken::from_bytes([owner; 16]),
         execution: ExecutionId::from_bytes([2; 16]),
+        renewed: false,
         epoch: Epoch::new(1_700_000_000_000),
         attempt: AttemptNumber::FIRST,
         lease_until: EpochMillis::new(1_700_000_013_000),
@@ -246,6 +247,7 @@ async fn items_of_a_batch_are_those_of_single_writes_attribute_for_attribute() {
         let new = |(number, (_, new)): (usize, &(_, Option<StoredResult>))| Record {
             status: Status::Failed,
             execution: ExecutionId::from_bytes([5; 16]),
+            renewed: number % 2 == 1,
             epoch: Epoch::new(-7),
             attempt: AttemptNumber::new(9),
             lease_until: EpochMillis::new(i64::MIN),

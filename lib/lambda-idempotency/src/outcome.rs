@@ -125,6 +125,7 @@ impl Ending {
             Completion::Stored => self.line(own.name(), true),
             Completion::Vanished | Completion::Unconfirmed => self.line("unconfirmed", true),
             Completion::Uncommitted => self.line("uncommitted", true),
+            Completion::CommitRefused => self.line("commit_refused", true),
             Completion::Superseded(Some(_)) => self.line("replay", false),
             Completion::Superseded(None) => self.line("conflict", false),
             Completion::Instead(claimed) => self.line(name_of(claimed), false),
@@ -159,6 +160,7 @@ impl Ending {
             // It has no result to lose. Its key may be busy until the lease is over.
             (Completion::Vanished | Completion::Unconfirmed, _) => Metric::Abandoned,
             (Completion::Uncommitted, _) => Metric::Uncommitted,
+            (Completion::CommitRefused, _) => Metric::CommitRefused,
             // Of an atomic operation nothing has happened twice: it is an ordinary duplicate.
             (Completion::Superseded(Some(_)), _) if self.is_atomic => Metric::Replay,
             (Completion::Superseded(None), _) if self.is_atomic => Metric::Conflict,

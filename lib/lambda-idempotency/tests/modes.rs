@@ -5,8 +5,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests are tests")]
 
 use std::{
-    collections::HashMap,
-    sync::atomic::{AtomicU32, Ordering},
+    collections::{BTreeSet, HashMap},
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicU32, Ordering},
+    },
     time::Duration,
 };
 
@@ -243,4 +246,48 @@ async fn shadow_goes_on_with_undoing_before_anything_else_is_done_under_the_key(
     assert_eq!((send().await, seat.tries.load(Ordering::SeqCst)), (410, 2));
     assert_eq!(seat.reserved.load(Ordering::SeqCst), 1, "the handler did not run beside the undoing");
     assert_eq!((send().await, seat.reserved.load(Ordering::SeqCst)), (410, 2));
+}
+
+/// A shop that charges once per key, as a callee that honours keys does, and whose carrier may refuse.
+#[derive(Default)]
+struct Shop {
+    charged: Mutex<BTreeSet<String>>,
+    refunds: AtomicU32,
+    refuses: AtomicBool,
+}
+
+#[idempotent(operation = "order", version = 1, scope = none, undo = |undo| refund(undo, shop))]
+async fn order(shop: &Shop, attempt: Attempt) -> Result<String, SoldOut> {
+    attempt
+        .step_with_undo("charge", async |key| {
+            shop.charged.lock().unwrap().insert(key.as_str().to_owned());
+            Ok::<_, SoldOut>(())
+        })
+        .await?;
+    if shop.refuses.load(Ordering::SeqCst) { Err(SoldOut::SoldOut) } else { Ok("placed".to_owned()) }
+}
+
+async fn refund(_: Undo, shop: &Shop) -> Result<Undone, Error> {
+    shop.refunds.fetch_add(1, Ordering::SeqCst);
+    Ok(Undone::Done)
+}
+
+#[tokio::test]
+async fn an_attempt_that_nothing_protects_takes_nothing_back_of_an_order_that_was_placed_before() {
+    for (mode, told) in [(Mode::Off, 500), (Mode::Shadow, 410)] {
+        let (idempotency, shop) = (handle(MemoryStore::default(), mode), Shop::default());
+        let send = async |key| order(&idempotency, &shop, post(key, "")).await.unwrap();
+        assert_eq!(send(Some("k-1")).await.status(), 200);
+        shop.refuses.store(true, Ordering::SeqCst);
+        let duplicate = send(Some("k-1")).await;
+        assert_eq!(duplicate.status().as_u16(), told, "{mode}");
+        assert_eq!(text(&duplicate).contains("compensation-stuck"), mode == Mode::Off, "{mode}");
+        // The charge is still one, for all attempts have the same key for it, and it stays.
+        assert_eq!((shop.charged.lock().unwrap().len(), shop.refunds.load(Ordering::SeqCst)), (1, 0), "{mode}");
+        if mode == Mode::Shadow {
+            // Nobody else can have the key of a request that brings none.
+            assert_eq!(send(None).await.status(), 410);
+            assert_eq!((shop.charged.lock().unwrap().len(), shop.refunds.load(Ordering::SeqCst)), (2, 1));
+        }
+    }
 }

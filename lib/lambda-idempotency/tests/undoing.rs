@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests are tests")]
 
 use std::{
+    collections::BTreeMap,
     sync::{
         Arc,
         atomic::{AtomicI64, AtomicU32, Ordering},
@@ -19,9 +20,9 @@ use lambda_http::{
     http::{self, StatusCode},
 };
 use lambda_idempotency::{
-    Attempt, Idempotency, Namespace, StepError, Undo, Undone,
+    Attempt, Idempotency, Mode, Namespace, StepError, Undo, Undone,
     function::{self, BoxError, Failed},
-    http::{Classify, Failure, Reply},
+    http::{Classify, Failure, Json, Reply},
     idempotent,
 };
 use serde_json::Value;
@@ -107,6 +108,49 @@ async fn book_seat(
     attempt: Attempt,
 ) -> Result<String, OrderError> {
     let _ = (seat, says);
+    charged_and_refused(runs, &attempt).await
+}
+
+#[idempotent(operation = "buy", version = 1, scope = header("x-tenant-id"), undo = |undo| says.undo(undo))]
+async fn buy(runs: &AtomicU32, says: &Says, Json(item): Json<String>, attempt: Attempt) -> Result<String, OrderError> {
+    let _ = (item, says);
+    charged_and_refused(runs, &attempt).await
+}
+
+/// The same in a later deployment, which takes other bodies.
+#[idempotent(operation = "buy", version = 1, scope = header("x-tenant-id"), undo = |undo| says.undo(undo))]
+async fn buy_by_number(
+    runs: &AtomicU32,
+    says: &Says,
+    Json(item): Json<u32>,
+    attempt: Attempt,
+) -> Result<String, OrderError> {
+    let _ = (item, says);
+    charged_and_refused(runs, &attempt).await
+}
+
+#[idempotent(operation = "book-meal", version = 1, scope = none, key = [seat], undo = |undo| says.undo(undo))]
+async fn book_meal(
+    seat: u32,
+    meal: String,
+    #[shared] runs: &AtomicU32,
+    #[shared] says: &Says,
+    attempt: Attempt,
+) -> Result<String, OrderError> {
+    let _ = (seat, meal, says);
+    charged_and_refused(runs, &attempt).await
+}
+
+/// The same in a later deployment, with an argument that has no JSON.
+#[idempotent(operation = "book-meal", version = 1, scope = none, key = [seat], undo = |undo| says.undo(undo))]
+async fn book_meals(
+    seat: u32,
+    meals: BTreeMap<(u8, u8), String>,
+    #[shared] runs: &AtomicU32,
+    #[shared] says: &Says,
+    attempt: Attempt,
+) -> Result<String, OrderError> {
+    let _ = (seat, meals, says);
     charged_and_refused(runs, &attempt).await
 }
 
@@ -248,5 +292,67 @@ async fn the_status_resource_of_a_stuck_order_is_what_its_caller_is_told() {
     for _ in 0..2 {
         is_same(&world.status().await, &stuck);
         world.end_the_lease();
+    }
+}
+
+fn purchase(tenant: &str, item: &str) -> Request {
+    let request = http::Request::post("/purchases").header("idempotency-key", "k-1").header("x-tenant-id", tenant);
+    request.body(Body::from(format!("{item:?}"))).unwrap()
+}
+
+#[tokio::test]
+async fn a_request_that_is_another_one_or_unreadable_now_goes_on_undoing_and_is_told_nothing_of_it() {
+    for (mode, is_read) in [(Mode::Enforce, true), (Mode::Enforce, false), (Mode::Shadow, true), (Mode::Shadow, false)]
+    {
+        let world = World::new();
+        let first = async |says: Says| buy(&world.idempotency, &world.runs, &says, purchase("t", "tea")).await.unwrap();
+        assert_eq!(told(&first(Says::Later).await), (503, "undoing".to_owned()));
+        let left = world.record();
+        assert_eq!(left.status, Status::Compensating);
+
+        let idempotency = world.idempotency.clone().with_mode(mode);
+        let changed = async |says: Says, tenant: &str| match is_read {
+            true => buy(&idempotency, &world.runs, &says, purchase(tenant, "milk")).await.unwrap(),
+            false => buy_by_number(&idempotency, &world.runs, &says, purchase(tenant, "tea")).await.unwrap(),
+        };
+        // Another tenant's key is another key. (What is claimed there fails, and has its own record.)
+        if !is_read {
+            changed(Says::Hangs, "another").await;
+            assert_eq!(world.records(), std::slice::from_ref(&left));
+        }
+        let reply = changed(Says::Done, "t").await;
+        assert_eq!(world.record().status, Status::Failed, "{mode}, {is_read}");
+        assert_eq!(world.record().fingerprint, left.fingerprint);
+        match (mode, is_read) {
+            // The handler runs all the same, and fails as its first one did.
+            (Mode::Shadow, true) => assert_eq!(world.runs.load(Ordering::SeqCst), 2),
+            (_, true) => assert_eq!(told(&reply), (422, "mismatch".to_owned())),
+            (_, false) => assert_eq!(reply.status(), 400),
+        }
+        let failed = first(Says::Hangs).await;
+        assert_eq!((failed.status().as_u16(), failed.body()), (422, &Body::from("not served")));
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_another_one_or_unwritable_now_goes_on_undoing_and_is_told_nothing_of_it() {
+    for is_written in [true, false] {
+        let world = World::new();
+        let (idempotency, runs) = (&world.idempotency, &world.runs);
+        let undoing = book_meal(idempotency, 7, "soup".into(), runs, &Says::Later).await.unwrap_err();
+        assert!(matches!(undoing, function::Error::Undoing));
+        let changed = match is_written {
+            true => book_meal(idempotency, 7, "fish".into(), runs, &Says::Done).await.unwrap_err(),
+            false => {
+                let meals = BTreeMap::from([((1, 2), "soup".to_owned())]);
+                book_meals(idempotency, 7, meals, runs, &Says::Done).await.unwrap_err()
+            }
+        };
+        assert!(matches!(changed, function::Error::Mismatch | function::Error::Argument { .. }), "{changed:?}");
+        assert_eq!(matches!(changed, function::Error::Mismatch), is_written);
+        assert_eq!(world.record().status, Status::Failed, "{is_written}");
+        let failed = book_meal(idempotency, 7, "soup".into(), runs, &Says::Hangs).await.unwrap_err();
+        assert!(matches!(failed, function::Error::Failed(_)), "{failed:?}");
+        assert_eq!(runs.load(Ordering::SeqCst), 1);
     }
 }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 
 use crate::{
-    Claim, ClaimError, Claimed, Completion, EpochMillis, EpochSeconds, ExecutionId, OwnerToken, RecordKey, Row,
+    Claim, ClaimError, Claimed, Completion, EpochMillis, EpochSeconds, ExecutionId, OwnerToken, Record, RecordKey, Row,
     RowKind, StoreError, TokenError,
 };
 
@@ -32,6 +32,9 @@ pub(crate) trait Desk: Send + Sync {
     fn now(&self) -> EpochMillis;
 
     fn draw(&self) -> Result<OwnerToken, TokenError>;
+
+    /// The record as it is stored now; `None` where there is none, or no answer.
+    fn record<'a>(&'a self, key: &'a RecordKey, deadline: EpochMillis) -> BoxFuture<'a, Option<Record>>;
 
     /// Keeps a row with its value. Tries again while the store gives no answer and time is left.
     fn keep<'a>(

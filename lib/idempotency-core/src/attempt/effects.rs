@@ -17,6 +17,9 @@ pub(crate) struct Effects {
     pub(super) desk: Option<Arc<dyn Desk>>,
     pub(crate) execution: ExecutionId,
     pub(crate) policy: Policy,
+    renewed: bool,
+    /// Whether what its steps name is its own: the keys are those of a claimed generation, or of nobody else.
+    is_alone: bool,
     is_first: bool,
     lease_until: EpochMillis,
     /// `None` where there is no record.
@@ -73,6 +76,8 @@ impl Effects {
             desk: Some(desk),
             execution: record.execution,
             policy: *policy,
+            renewed: record.renewed,
+            is_alone: true,
             is_first: record.attempt == AttemptNumber::FIRST,
             lease_until: record.lease_until,
             record_expires_at: Some(record.expires_at),
@@ -83,11 +88,13 @@ impl Effects {
     }
 
     /// Of an attempt that nothing protects.
-    pub(crate) fn unprotected(policy: Policy, execution: ExecutionId) -> Self {
+    pub(crate) fn unprotected(policy: Policy, execution: ExecutionId, is_alone: bool) -> Self {
         Self {
             desk: None,
             execution,
             policy,
+            renewed: false,
+            is_alone,
             is_first: true,
             lease_until: EpochMillis::new(i64::MAX),
             record_expires_at: None,
@@ -95,6 +102,15 @@ impl Effects {
             steps: Mutex::default(),
             earlier: OnceCell::new(),
         }
+    }
+
+    pub(crate) const fn is_alone(&self) -> bool {
+        self.is_alone
+    }
+
+    /// The generation, if its steps have keys of their own.
+    pub(super) fn renewed(&self) -> Option<ExecutionId> {
+        self.renewed.then_some(self.execution)
     }
 
     pub(crate) fn staged(&self) -> MutexGuard<'_, Staged> {
@@ -168,9 +184,11 @@ impl Effects {
         self.earlier.get().is_some_and(expired)
     }
 
-    /// The steps that are to be undone, the last one first.
-    pub(crate) async fn to_undo(&self, attempt: &super::Attempt) -> Result<Vec<DoneStep>, StepError> {
-        let earlier = self.earlier(attempt).await?;
+    /// The steps that are to be undone, the last one first. What earlier attempts have left is read for it only if `reads`; else it counts
+    /// if it was read already.
+    pub(crate) async fn to_undo(&self, attempt: &super::Attempt, reads: bool) -> Result<Vec<DoneStep>, StepError> {
+        let nothing = Earlier::default();
+        let earlier = if reads { self.earlier(attempt).await? } else { self.earlier.get().unwrap_or(&nothing) };
         let (mut steps, open) = {
             let steps = self.steps();
             (steps.done.clone(), steps.open.clone())
@@ -183,7 +201,9 @@ impl Effects {
                 steps.push(step);
             }
         }
-        steps.retain(|step| step.has_undo && !earlier.undone.contains(&step.name));
+        // One that an earlier deployment said is to be undone is, whatever this one says.
+        let has_undo = |step: &DoneStep| step.has_undo || earlier.begun.iter().any(|(begun, _)| *begun == step.name);
+        steps.retain(|step| has_undo(step) && !earlier.undone.contains(&step.name));
         steps.sort_by_key(|step| std::cmp::Reverse(step.ordinal));
         Ok(steps)
     }

@@ -70,9 +70,10 @@ impl Attempt {
     }
 
     /// A key for one named call below this operation: the same on every attempt, another for every name, and never equal
-    /// to one of another scope or operation. 43 characters of URL-safe base64.
+    /// to one of another scope or operation. Where the claim found an expired record under the key, its generation has step keys of its
+    /// own. 43 characters of URL-safe base64.
     pub fn step_key(&self, name: &str) -> String {
-        self.record_key.step_key(name)
+        self.record_key.step_key(name, self.effects.renewed())
     }
 
     /// The fencing number: a callee that remembers the highest one it saw can refuse a zombie.

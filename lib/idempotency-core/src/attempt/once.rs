@@ -99,7 +99,7 @@ impl Marker {
     /// one place.
     fn call_key(&self, name: &str) -> IdempotencyKey {
         let Request { namespace, operation, scope, key, .. } = &self.request;
-        IdempotencyKey::from_hash(RecordKey::new(namespace, operation, scope, key).step_key(name))
+        IdempotencyKey::from_hash(RecordKey::new(namespace, operation, scope, key).step_key(name, None))
     }
 }
 

@@ -6,11 +6,11 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use super::{
     Attempt, StepError,
-    desk::{Kept, NewRow},
+    desk::{Desk, Kept, NewRow},
     effects::{DoneStep, StepOutput},
     value::{from_json, short_type_name, to_json},
 };
-use crate::{IdempotencyKey, RowKind};
+use crate::{IdempotencyKey, RowKind, Status};
 
 impl Attempt {
     /// Makes a call whose output is stored, so that an attempt which follows a lost or released one reads it instead of calling
@@ -155,6 +155,11 @@ impl Attempt {
             if let Kept::Other(other, value) = desk.keep(row, Some(&output.json), self.deadline).await? {
                 output = StepOutput { type_name: other.type_name, json: value };
             }
+            // The call may have come after the one that took it back, or asked for it in vain.
+            if has_undo && self.effects.is_overdue() && self.is_undone(desk.as_ref()).await {
+                crate::telemetry::compensation_lost(&self.operation);
+                tracing::error!(record = %self.record_key, operation = %self.operation, step = name, "CompensationLost: a call was made when the lease was over, and its operation has failed for good and is being undone, or was: it may stay done");
+            }
         }
         let value = from_json(&name, &output);
         // Whether its output can be read or not: it was done, and may have to be undone.
@@ -162,6 +167,15 @@ impl Attempt {
         steps.close(&name);
         steps.done(DoneStep { ordinal, name, output: Some(output), has_undo });
         value
+    }
+
+    /// Whether undoing was begun by another attempt of the generation, as far as the store says.
+    async fn is_undone(&self, desk: &dyn Desk) -> bool {
+        let stored = desk.record(&self.record_key, self.deadline).await;
+        stored.is_some_and(|stored| {
+            let has_failed = matches!(stored.status, Status::Compensating | Status::Failed | Status::Stuck);
+            stored.execution == self.effects.execution && has_failed
+        })
     }
 
     pub(super) fn new_row(&self, kind: RowKind, name: &str, type_name: &str) -> NewRow {

@@ -192,6 +192,11 @@ fn takeover_and_resume_keep_the_generation_and_expiry_starts_a_new_one() {
 
     let Decision::Expired { record, .. } = decide(Some(&claimed()), &request(2), end, &rerun) else { panic!() };
     assert_eq!((record.execution, record.attempt.get()), (ExecutionId::from_bytes([2; 16]), 1));
+    assert_eq!((claimed().renewed, record.renewed), (false, true));
+    // Its later attempts are of the same generation.
+    let over = record.lease_until;
+    let Decision::TakeOver { record: later, .. } = decide(Some(&record), &request(3), over, &rerun) else { panic!() };
+    assert_eq!((later.execution, later.renewed), (record.execution, true));
 }
 
 #[test]

@@ -157,7 +157,12 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    fn claim_request(&self, request: &Request, key: RecordKey, token: OwnerToken) -> Result<ClaimRequest, TokenError> {
+    pub(super) fn claim_request(
+        &self,
+        request: &Request,
+        key: RecordKey,
+        token: OwnerToken,
+    ) -> Result<ClaimRequest, TokenError> {
         let execution = ExecutionId::from_bytes(self.tokens.draw()?);
         Ok(ClaimRequest { key, fingerprint: request.fingerprint, token, execution, deadline: request.deadline })
     }
@@ -251,7 +256,7 @@ impl<S: Store> Engine<S> {
 
     /// Leaves a claim that was not answered. It may be stored all the same, and then it would keep the key for nobody until
     /// its lease is over, or for good under `reject`; so it is released, once, if it is there. The handler has not run.
-    async fn give_up(&self, request: &Request, claimed: Record, error: StoreError) -> ClaimError {
+    pub(super) async fn give_up(&self, request: &Request, claimed: Record, error: StoreError) -> ClaimError {
         if error.is_transient() {
             let within = self.timeouts.for_call(request.deadline, self.now());
             let left = claimed.left(self.now());
@@ -271,7 +276,7 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    fn attempt(&self, request: &Request, record: &Record, policy: &Policy) -> Attempt {
+    pub(super) fn attempt(&self, request: &Request, record: &Record, policy: &Policy) -> Attempt {
         Attempt {
             namespace: request.namespace.clone(),
             operation: request.operation.clone(),

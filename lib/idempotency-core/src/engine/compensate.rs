@@ -40,12 +40,16 @@ impl<S: Store> Engine<S> {
     /// That it is being undone is stored before anything is, with the failure; each step that was undone is stored too. So an attempt
     /// that is lost in between is followed by one that goes on. Without such a step this is [`fail`](Self::fail).
     ///
+    /// It is for operations that have nothing that undoes, too: where the rows that the attempt has read tell of a step with an undo, of a
+    /// deployment before, `undo` says with an error that an operator must act.
+    ///
     /// Dropping the future leaves the rest to the next request after the lease is over.
     pub async fn compensate<F>(&self, claim: Claim, outcome: Outcome, undo: impl Fn(Undo) -> F) -> Compensated
     where
         F: Future<Output = Result<Undone, Box<dyn Error + Send + Sync>>>,
     {
-        let steps = match claim.attempt().effects.to_undo(claim.attempt()).await {
+        let (effects, policy) = (&claim.attempt().effects, &claim.attempt().effects.policy);
+        let steps = match effects.to_undo(claim.attempt(), policy.undoes()).await {
             Ok(steps) => steps,
             // Nothing is decided: the attempt counts as abandoned, and the next one reads its steps again.
             Err(error) => {
@@ -58,7 +62,7 @@ impl<S: Store> Engine<S> {
             return Compensated::Failed { completion, failure: None };
         }
         let within = self.pauses_until_completion(claim.attempt().deadline).left() / 2;
-        let result = self.prepare(claim.record(), &outcome, within).await;
+        let result = self.prepare(&self.for_long(claim.record()), &outcome, within).await;
         let expires_at = self.long(claim.record());
         let compensating = Record { status: Status::Compensating, result, expires_at, ..claim.record().clone() };
         self.keep_rows_together(&claim).await;
@@ -72,7 +76,8 @@ impl<S: Store> Engine<S> {
             }
             Ok(claim) => self.undo_all(claim, steps, undo).await,
             Err(completion @ Completion::Vanished) => {
-                tracing::error!(steps = ?steps.iter().map(|step| &step.name).collect::<Vec<_>>(), "CompensationLost: the record was deleted while its attempt ran, and another generation has begun: nothing was undone");
+                telemetry::compensation_lost(claim.attempt().operation());
+                tracing::error!(steps = ?names(&steps), "CompensationLost: the record was deleted while its attempt ran, and another generation has begun: nothing was undone");
                 Compensated::Ended(completion)
             }
             Err(completion) => unwritten(completion),
@@ -86,7 +91,7 @@ impl<S: Store> Engine<S> {
     where
         F: Future<Output = Result<Undone, Box<dyn Error + Send + Sync>>>,
     {
-        match claim.attempt().effects.to_undo(claim.attempt()).await {
+        match claim.attempt().effects.to_undo(claim.attempt(), true).await {
             Ok(_) if claim.attempt().effects.has_lost_rows(self.now()) => {
                 tracing::error!(record = %claim.record().key, "rows that tell what is to be undone have expired");
                 self.stuck(claim).await
@@ -99,15 +104,25 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    /// Undoes the steps of an attempt without a claim, the last one first, and stores nothing.
+    /// Undoes the steps of an attempt without a claim that failed for good, if nobody else has its key
+    /// ([`keyless_attempt`](Self::keyless_attempt)), and stores nothing. Gives whether nothing is left to be undone.
+    ///
+    /// Under a key that the caller brought, nothing is undone. Others may have run with it, before and beside, and their steps have the
+    /// same keys: a callee that honours them has answered what it did for another one, whose operation may have succeeded. The log says
+    /// `CompensationLost` then, with the names of the steps.
     ///
     /// Dropping the future leaves the rest as it is: nothing protects such an attempt.
-    pub async fn undo_unprotected<F>(&self, attempt: &Attempt, undo: impl Fn(Undo) -> F)
+    pub async fn undo_unprotected<F>(&self, attempt: &Attempt, undo: impl Fn(Undo) -> F) -> bool
     where
         F: Future<Output = Result<Undone, Box<dyn Error + Send + Sync>>>,
     {
-        let steps = attempt.effects.to_undo(attempt).await.unwrap_or_default();
-        let _ = self.undo_steps(attempt, steps, undo).await;
+        let steps = attempt.effects.to_undo(attempt, true).await.unwrap_or_default();
+        if steps.is_empty() || attempt.effects.is_alone() {
+            return matches!(self.undo_steps(attempt, steps, undo).await, Undoing::Done);
+        }
+        telemetry::compensation_lost(&attempt.operation);
+        tracing::error!(record = %attempt.record_key, operation = %attempt.operation, steps = ?names(&steps), "CompensationLost: an attempt that nothing protects failed for good, and what its steps did stays done: its key may be that of another one that succeeded");
+        false
     }
 
     async fn undo_all<F>(&self, claim: Claim, steps: Vec<DoneStep>, undo: impl Fn(Undo) -> F) -> Compensated
@@ -161,6 +176,11 @@ impl<S: Store> Engine<S> {
     /// Until when a record is kept whose steps are not undone: what must be done or seen is not forgotten with the window.
     fn long(&self, record: &Record) -> EpochSeconds {
         (self.now() + Window::MAX_STORAGE_TTL).ceil_seconds().max(record.expires_at)
+    }
+
+    /// The record as it is for what is stored beside it: kept at least as long as one that becomes stuck in this attempt.
+    fn for_long(&self, record: &Record) -> Record {
+        Record { expires_at: Row::expires_beside(self.long(record)), ..record.clone() }
     }
 
     /// Keeps what tells which steps are left as long as the record.
@@ -223,7 +243,7 @@ impl<S: Store> Engine<S> {
     ) -> Result<Record, ClaimError> {
         let Some(failure @ StoredResult::Parts(_)) = &record.result else { return Ok(record) };
         let result = match self.decoded(&record.key, from.owner, failure, within).await {
-            Ok(failure) => self.prepare(&record, &Outcome::new(failure), within).await,
+            Ok(failure) => self.prepare(&self.for_long(&record), &Outcome::new(failure), within).await,
             // It is lost. Undoing goes on all the same, and the replay says that its body is missing.
             Err(ClaimError::Result(_)) => None,
             Err(error) => return Err(error),
@@ -246,6 +266,10 @@ impl<S: Store> Engine<S> {
             completion => Err(completion),
         }
     }
+}
+
+fn names(steps: &[DoneStep]) -> Vec<&str> {
+    steps.iter().map(|step| step.name.as_str()).collect()
 }
 
 /// What it means that undoing could not be begun or ended in the record.

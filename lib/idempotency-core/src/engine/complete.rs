@@ -28,6 +28,10 @@ pub enum Completion {
     /// What was staged is not known to be written, and nothing else says that the operation took effect: the caller repeats the
     /// request with the same key.
     Uncommitted,
+    /// The store refuses for good what was staged: it is known that nothing of it was written, and the same again would be refused again.
+    /// Under [`OnAbandoned::Rerun`](crate::OnAbandoned::Rerun) the key is free; else it counts as abandoned when its lease is over, for the
+    /// handler may have had effects besides.
+    CommitRefused,
     /// The condition of a staged write did not hold, so nothing of it was written. The claim stands and is still to be ended.
     Refused(Box<Refusal>),
     /// An atomic claim came too late: this is what its request gets instead.
@@ -51,6 +55,8 @@ pub enum Applied {
     Stored,
     /// The condition of one did not hold, so nothing was written.
     Refused(Refused),
+    /// The store refuses them for good: nothing was written.
+    CommitRefused,
     /// Nobody knows.
     Unknown,
 }
@@ -117,6 +123,7 @@ impl<S: Store> Engine<S> {
             return Applied::Stored;
         }
         let mut pauses = self.pauses_until_completion(attempt.deadline);
+        let mut is_known = true;
         loop {
             let within = self.timeouts.for_call(attempt.deadline, self.now()).min(pauses.left());
             let error = match Box::pin(self.store.commit(None, &effects, within)).await {
@@ -126,9 +133,10 @@ impl<S: Store> Engine<S> {
                 Ok(_) => return Applied::Stored,
                 Err(error) => error,
             };
+            is_known &= !error.is_transient();
             if !matches!(error, StoreError::Throttled(_)) || !pauses.pause(self.tokens.as_ref()).await {
-                tracing::error!(operation = %attempt.operation, error = &error as &dyn std::error::Error, "staged writes are not known to be stored");
-                return Applied::Unknown;
+                tracing::error!(operation = %attempt.operation, is_known, error = &error as &dyn std::error::Error, "staged writes are not stored, as far as it is known");
+                return if is_known { Applied::CommitRefused } else { Applied::Unknown };
             }
         }
     }
@@ -149,6 +157,8 @@ impl<S: Store> Engine<S> {
             // Parts may take half of the time, so that the record itself is never left without any.
             Some(outcome) => self.prepare(claim.record(), outcome, pauses.left() / 2).await,
         };
+        // A call without an answer may have been applied, whatever is said to the next.
+        let mut is_known = true;
         let mut rounds = ROUNDS;
         let planned_until = claim.record().lease_until;
         loop {
@@ -178,8 +188,10 @@ impl<S: Store> Engine<S> {
                 }
                 Err(error) => error,
             };
+            is_known &= !error.is_transient();
             if !error.is_transient() || !pauses.pause(self.tokens.as_ref()).await {
-                return self.give_up_end(claim, status, !effects.is_empty(), error).await;
+                let unstored = if is_known { Completion::CommitRefused } else { Completion::Uncommitted };
+                return self.give_up_end(claim, status, !effects.is_empty(), error, unstored).await;
             }
         }
     }
@@ -266,7 +278,15 @@ impl<S: Store> Engine<S> {
         }
     }
 
-    async fn give_up_end(&self, claim: Claim, status: Status, has_effects: bool, error: StoreError) -> Completion {
+    /// `unstored` is what became of an end that has something staged.
+    async fn give_up_end(
+        &self,
+        claim: Claim,
+        status: Status,
+        has_effects: bool,
+        error: StoreError,
+        unstored: Completion,
+    ) -> Completion {
         tracing::error!(
             record = %claim.record().key,
             operation = %claim.attempt().operation(),
@@ -282,7 +302,7 @@ impl<S: Store> Engine<S> {
             // handler may have had effects besides.
             let _ = Box::pin(self.end(claim, Status::Released, None)).await;
         }
-        Completion::Uncommitted
+        unstored
     }
 
     /// What it means that the claim's record was not found in flight.

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::{ClaimError, Claimed, Completion, Engine, Outcome, pauses::Pauses};
 use crate::{
-    Claim, CodecError, EpochMillis, EpochSeconds, ExecutionId, OwnerToken, RecordKey, Row, RowInserted, Store,
+    Claim, CodecError, EpochMillis, EpochSeconds, ExecutionId, OwnerToken, Record, RecordKey, Row, RowInserted, Store,
     StoreError, StoredResult, TokenError,
     attempt::{Desk, Kept, Marker, NewRow},
 };
@@ -23,6 +23,11 @@ impl<S: Store> Desk for Engine<S> {
 
     fn draw(&self) -> Result<OwnerToken, TokenError> {
         Ok(OwnerToken::from_bytes(self.tokens.draw()?))
+    }
+
+    fn record<'a>(&'a self, key: &'a RecordKey, deadline: EpochMillis) -> BoxFuture<'a, Option<Record>> {
+        let within = self.timeouts.for_call(deadline, self.now());
+        async move { self.store.get(key, within).await.ok().flatten() }.boxed()
     }
 
     fn keep<'a>(

@@ -11,6 +11,7 @@ mod pauses;
 #[cfg(test)]
 mod tests;
 mod timeouts;
+mod undo_beside;
 mod unprotected;
 mod waiting;
 

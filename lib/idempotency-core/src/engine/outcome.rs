@@ -1,6 +1,6 @@
 //! Results on their way into the store and out of it.
 
-use std::time::Duration;
+use std::{fmt, time::Duration};
 
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// The result of an operation, to be stored and replayed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Outcome {
     body: Bytes,
     reduced: Option<Bytes>,
@@ -35,7 +35,7 @@ impl Outcome {
 }
 
 /// A stored result, answered instead of running the operation again.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Replay {
     body: Option<Bytes>,
     failed: bool,
@@ -55,6 +55,22 @@ impl Replay {
     /// Whether the result is a permanent failure.
     pub const fn is_failure(&self) -> bool {
         self.failed
+    }
+}
+
+/// With lengths in place of the bytes, which are the user's.
+impl fmt::Debug for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reduced = self.reduced.as_ref().map(Bytes::len);
+        f.debug_struct("Outcome").field("bytes", &self.body.len()).field("reduced_bytes", &reduced).finish()
+    }
+}
+
+/// With the length in place of the bytes, which are the user's.
+impl fmt::Debug for Replay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = self.body.as_ref().map(Bytes::len);
+        f.debug_struct("Replay").field("bytes", &bytes).field("failed", &self.failed).finish()
     }
 }
 

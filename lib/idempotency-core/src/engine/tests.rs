@@ -3,6 +3,7 @@
 mod abandoned;
 mod atomic;
 mod compensation;
+mod events_in_log;
 mod fingerprint;
 mod look_up;
 mod memos;
@@ -59,6 +60,8 @@ struct Faulty {
     calls: Mutex<Vec<&'static str>>,
     /// Whether reads use all the time that they are given, and then give no answer.
     reads_hang: AtomicBool,
+    /// Until when parts are kept, in the order in which they were put.
+    parts_expire_at: Mutex<Vec<EpochSeconds>>,
     /// Which effect's condition does not hold, in every commit that has one.
     refuses_effect: Mutex<Option<usize>>,
 }
@@ -152,6 +155,7 @@ impl Store for Faulty {
         expires_at: EpochSeconds,
         within: Duration,
     ) -> Result<(), StoreError> {
+        self.parts_expire_at.lock().unwrap().push(expires_at);
         self.call("put parts", || self.inner.put_parts(key, owner, parts, expires_at, within)).await
     }
 

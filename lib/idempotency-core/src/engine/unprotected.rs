@@ -16,6 +16,20 @@ impl<S> Engine<S> {
     ///
     /// When there is no randomness.
     pub fn unprotected_attempt(&self, request: &Request, policy: &Policy) -> Result<Attempt, TokenError> {
+        self.attempt_without_claim(request, policy, false)
+    }
+
+    /// As [`unprotected_attempt`](Self::unprotected_attempt), for a request under a key that was [drawn](Self::draw_key) for it: nobody
+    /// else has the keys of its steps, so that what they did is its own.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn keyless_attempt(&self, request: &Request, policy: &Policy) -> Result<Attempt, TokenError> {
+        self.attempt_without_claim(request, policy, true)
+    }
+
+    fn attempt_without_claim(&self, request: &Request, policy: &Policy, is_alone: bool) -> Result<Attempt, TokenError> {
         // Events that it publishes have ids of its own.
         let execution = ExecutionId::from_bytes(self.tokens.draw()?);
         Ok(Attempt {
@@ -28,7 +42,7 @@ impl<S> Engine<S> {
             number: AttemptNumber::FIRST,
             deadline: request.deadline,
             clock: Arc::clone(&self.clock),
-            effects: Arc::new(Effects::unprotected(policy.atomic(false), execution)),
+            effects: Arc::new(Effects::unprotected(policy.atomic(false), execution, is_alone)),
         })
     }
 

@@ -44,6 +44,7 @@ impl Meaning {
             (StatusCode::UNPROCESSABLE_ENTITY, Some(ProblemType::Mismatch)) => Self::Mismatch,
             (_, Some(ProblemType::ResultUnreadable)) => Self::ResultUnreadable,
             (_, Some(ProblemType::CompensationStuck)) => Self::Stuck,
+            (_, Some(ProblemType::CommitRefused)) => Self::Definite,
             // Where the callee can ask the outside world, it says when to come for what that says.
             (_, Some(ProblemType::OutcomeUnknown)) if headers.contains_key(RETRY_AFTER) => Self::NotKnownYet,
             (_, Some(ProblemType::OutcomeUnknown)) => Self::OutcomeUnknown,
@@ -144,7 +145,9 @@ mod tests {
         {
             assert_eq!(of_problem(kind, true), Meaning::Transient);
         }
-        for kind in [ProblemType::KeyMissing, ProblemType::KeyInvalid, ProblemType::ScopeMissing] {
+        for kind in
+            [ProblemType::KeyMissing, ProblemType::KeyInvalid, ProblemType::ScopeMissing, ProblemType::CommitRefused]
+        {
             assert_eq!(of_problem(kind, false), Meaning::Definite);
         }
     }

@@ -52,6 +52,7 @@
 //! | 500 of type `outcome-unknown` | [`ClientError::OutcomeUnknown`], never repeated; with `Retry-After` it is asked again |
 //! | 500 of type `result-unreadable` | [`ClientError::ResultUnreadable`], never repeated |
 //! | 500 of type `compensation-stuck` | [`ClientError::CompensationStuck`], never repeated |
+//! | 500 of type `commit-refused` | is the answer: nothing of what was staged is written, nor would be |
 //! | 408, 425, 429, any other 5xx, such as 503 of type `not-committed` or `undoing` | transient: repeated |
 //! | none, half of one, none in time | nobody knows: repeated |
 //!

@@ -10,11 +10,12 @@ use crate::http::ProblemType;
 const URN: &str = "urn:problem-type:idempotency:";
 
 /// The types that mean something else to a caller than their status does.
-const KNOWN: [ProblemType; 5] = [
+const KNOWN: [ProblemType; 6] = [
     ProblemType::Conflict,
     ProblemType::Mismatch,
     ProblemType::OutcomeUnknown,
     ProblemType::ResultUnreadable,
+    ProblemType::CommitRefused,
     ProblemType::CompensationStuck,
 ];
 

@@ -43,6 +43,9 @@ pub enum Outcome {
     Stuck,
     /// It was carried out, and nobody knows whether what it staged was written: all of it or nothing. Another delivery tells.
     Uncommitted,
+    /// It was carried out, and the store refuses for good what it staged: nothing of it was written. Another delivery comes to the same
+    /// until the function is corrected.
+    CommitRefused,
     /// The store gave no answer: nothing ran.
     NotProtected,
     /// It was not looked at, because a record before it failed or the time is over: nothing ran.
@@ -67,6 +70,7 @@ impl Outcome {
             Self::Undoing => "undoing",
             Self::Stuck => "stuck",
             Self::Uncommitted => "uncommitted",
+            Self::CommitRefused => "commit-refused",
             Self::NotProtected => "not-protected",
             Self::NotReached => "not-reached",
         }
@@ -109,6 +113,7 @@ impl Outcome {
             Err(Error::Retryable { retry_after, .. }) => Self::Retryable { retry_after: *retry_after },
             Err(Error::Refused(_)) => Self::Retryable { retry_after: None },
             Err(Error::Uncommitted) => Self::Uncommitted,
+            Err(Error::CommitRefused) => Self::CommitRefused,
             Err(Error::Undoing) => Self::Undoing,
             Err(Error::Stuck) => Self::Stuck,
             Err(Error::Abandoned(_)) => Self::Abandoned,
@@ -148,6 +153,8 @@ mod tests {
             Outcome::NotReached,
             Outcome::Undoing,
             Outcome::Uncommitted,
+            // A corrected function carries it out.
+            Outcome::CommitRefused,
         ];
         assert!(changes.iter().all(|outcome| !outcome.is_poison() && !outcome.is_done()));
         let stays = [

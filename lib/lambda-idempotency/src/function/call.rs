@@ -83,25 +83,30 @@ impl Call {
         self.looks_first
     }
 
-    /// The claim's request, computed once.
+    /// The claim's request, computed once; with it why it is refused, where only what is asked has no fingerprint.
     pub(super) fn request<S, E>(
         self,
         idempotency: &Idempotency<S>,
         operation: &FunctionOperation,
-    ) -> Result<Request, Error<E>> {
-        let fingerprint = match self.asked {
-            Asked::Arguments(arguments) => fingerprint(Value::Object(arguments), &operation.fingerprint_exclude),
-            Asked::Unwritable { argument, error } => return Err(Error::Argument { argument, source: error }),
-            Asked::Fingerprint(fingerprint) => fingerprint,
+    ) -> Result<(Request, Option<Error<E>>), Error<E>> {
+        let (fingerprint, refused) = match self.asked {
+            Asked::Arguments(arguments) => {
+                (fingerprint(Value::Object(arguments), &operation.fingerprint_exclude), None)
+            }
+            Asked::Unwritable { argument, error } => {
+                (Fingerprint::builder().finish(), Some(Error::Argument { argument, source: error }))
+            }
+            Asked::Fingerprint(fingerprint) => (fingerprint, None),
         };
         let longest_run = || idempotency.engine().now() + operation.policy.window().longest_run();
-        Ok(Request {
+        let request = Request {
             namespace: idempotency.namespace().clone(),
             operation: operation.operation.clone(),
             scope: self.scope?,
             key: self.key?,
             fingerprint,
             deadline: self.deadline.unwrap_or_else(longest_run),
-        })
+        };
+        Ok((request, refused))
     }
 }

@@ -64,6 +64,12 @@ pub enum Error<E> {
         "it is not known whether what the function staged was written; call again with the same key: it takes effect once"
     )]
     Uncommitted,
+    /// The function ran, and the store refuses for good what it staged: a mistake in a write, or a missing permission. Nothing of it was
+    /// written, and another call would come to the same until that is corrected. The log says which write it is.
+    #[error(
+        "the store refuses what the function staged, so nothing of it was written; correct the write that the log names"
+    )]
+    CommitRefused,
     /// The function failed for good, and what it did before is not undone yet. The next call with the same key goes on with that.
     #[error(
         "the function failed, and what it had done before is not undone yet; call again with the same key to go on with that"

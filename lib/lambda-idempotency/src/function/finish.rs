@@ -35,6 +35,7 @@ where
         _ => Applied::Stored,
     };
     let (claim, refused) = match applied {
+        Applied::CommitRefused => return Err(Error::CommitRefused),
         Applied::Unknown => return Err(Error::Uncommitted),
         Applied::Refused(refused) => (claim, refused),
         Applied::Stored => {
@@ -81,7 +82,7 @@ where
         }
         Failure::Permanent(failed) => {
             let outcome = stored::failure(&failed);
-            if operation.policy.undoes() {
+            if !operation.policy.is_atomic() {
                 let outcome = end.undone(engine.compensate(claim, outcome, undo).await);
                 return compensated(mode, outcome, types, Some(Error::Failed(failed)));
             }
@@ -122,6 +123,7 @@ pub(super) fn ended<R, E>(
         Completion::Superseded(Some(replay)) => (types.replay)(&replay),
         Completion::Superseded(None) => Err(Error::Conflict { retry_after: SOON, lease_left: SOON }),
         Completion::Instead(claimed) => instead(*claimed, types),
+        Completion::CommitRefused => Err(Error::CommitRefused),
         Completion::Uncommitted | Completion::Refused(_) => Err(Error::Uncommitted),
     }
 }

@@ -140,13 +140,26 @@ where
 {
     let _flush = FlushAtEnd::new();
     let policy = operation.policy.look_first(call.looks_first());
-    let (engine, request) = (idempotency.engine(), call.request(idempotency, operation));
+    let engine = idempotency.engine();
+    let request = match call.request(idempotency, operation) {
+        // It cannot be carried out, but key and scope are known.
+        Ok((request, Some(refused))) => {
+            if idempotency.mode() != Mode::Off {
+                engine.undo_beside(&request, &policy, &undo).await;
+            }
+            Err(refused)
+        }
+        Ok((request, None)) => Ok(request),
+        Err(refused) => Err(refused),
+    };
     let request = match idempotency.mode() {
         Mode::Shadow => return shadow::run(idempotency, operation, request, types, undo, handler).await,
         Mode::Off => {
             let request = request.inspect_err(|_| outcome::refused(&operation.operation))?;
             outcome::unprotected(&operation.operation);
-            return unprotected(idempotency, operation, &request, types, undo, handler).await;
+            let attempt = engine.unprotected_attempt(&request, &policy);
+            let attempt = attempt.map_err(|error| Error::NotProtected(error.into()))?;
+            return unprotected(idempotency, attempt, types, undo, handler).await;
         }
         Mode::Enforce => request.inspect_err(|_| outcome::refused(&operation.operation))?,
     };
@@ -175,6 +188,10 @@ where
             let end = Ending::of(&claim, &policy, idempotency.mode());
             let outcome = end.undone(engine.resume_compensation(claim, undo).await);
             compensated(idempotency.mode(), outcome, types, None)
+        }
+        Ok(Claimed::Mismatch) => {
+            engine.undo_beside(&request, &policy, undo).await;
+            Err(Error::Mismatch)
         }
         Ok(claimed) => instead(claimed, types),
         Err(error) => Err(not_claimed(error)),

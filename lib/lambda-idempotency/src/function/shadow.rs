@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use idempotency_core::{Attempt, ClaimError, Claimed, Request, Store, Undo, Undone};
+use idempotency_core::{Attempt, Claimed, Request, Store, Undo, Undone};
 
 use super::{
     BoxError, Done, Error, FunctionOperation,
@@ -32,9 +32,10 @@ where
     G: Future<Output = Result<Undone, BoxError>>,
     F: Future<Output = Result<R, E>>,
 {
-    let (request, would_be) = match request {
+    let engine = idempotency.engine();
+    let (attempt, would_be) = match request {
         Ok(request) => {
-            let claimed = idempotency.engine().claim(&request, &operation.policy.wait(None)).await;
+            let claimed = engine.claim(&request, &operation.policy.wait(None)).await;
             outcome::claimed_in_shadow(&request.operation, &claimed, &operation.policy);
             match claimed {
                 Ok(Claimed::Fresh(claim)) => {
@@ -44,10 +45,15 @@ where
                 // What one attempt has begun to take back is taken back before anything else is done with the same keys.
                 Ok(Claimed::Compensating(claim)) => {
                     let end = Ending::of(&claim, &operation.policy, idempotency.mode());
-                    let outcome = end.undone(idempotency.engine().resume_compensation(claim, undo).await);
+                    let outcome = end.undone(engine.resume_compensation(claim, undo).await);
                     return compensated(idempotency.mode(), outcome, types, None);
                 }
-                claimed => (request, name(&claimed)),
+                claimed => {
+                    if let Ok(Claimed::Mismatch) = claimed {
+                        engine.undo_beside(&request, &operation.policy, &undo).await;
+                    }
+                    (engine.unprotected_attempt(&request, &operation.policy), name(&claimed))
+                }
             }
         }
         Err(refused) => {
@@ -57,12 +63,12 @@ where
                 Error::Scope(_) => "scope-missing",
                 _ => "request-invalid",
             };
-            let deadline = idempotency.engine().now() + operation.policy.window().longest_run();
-            let request = without_key(idempotency, &operation.operation, deadline);
-            (request.map_err(|error| Error::NotProtected(ClaimError::from(error)))?, would_be)
+            let deadline = engine.now() + operation.policy.window().longest_run();
+            (without_key(idempotency, &operation.operation, &operation.policy, deadline), would_be)
         }
     };
     outcome::unprotected(&operation.operation);
     tracing::warn!(operation = %operation.operation, would_be, "shadow mode: the function runs all the same");
-    unprotected(idempotency, operation, &request, types, undo, handler).await
+    let attempt = attempt.map_err(|error| Error::NotProtected(error.into()))?;
+    unprotected(idempotency, attempt, types, undo, handler).await
 }

@@ -112,6 +112,13 @@ pub(super) fn not_committed() -> Reply {
     reply(Problem::new(ProblemType::NotCommitted, detail).with_retry_after(SOON))
 }
 
+/// What was staged can never be written.
+pub(super) fn commit_refused() -> Reply {
+    let detail = "nothing of what the operation was to write is written, and the same request would come to the same; that stays so until \
+                  the operator has corrected the operation";
+    reply(Problem::new(ProblemType::CommitRefused, detail))
+}
+
 /// The operation failed, and what it did could not be undone now.
 pub(super) fn undoing() -> Reply {
     let detail = "the operation failed, and what it had done before is not undone yet; repeat the request with the same \

@@ -42,6 +42,7 @@ where
                 let failure = types.refused(refused, &operation.policy);
                 return fail(idempotency, operation, claim, &end, failure, undo).await;
             }
+            Applied::CommitRefused => return Ok(answers::commit_refused()),
             Applied::Unknown => return Ok(answers::not_committed()),
         }
     }
@@ -76,7 +77,7 @@ where
         }
         Failure::Permanent(response) => {
             let response = StoredResponse::new(*response, &operation.replayed_headers);
-            if operation.policy.undoes() {
+            if !operation.policy.is_atomic() {
                 let outcome = response.outcome();
                 let outcome = end.undone(engine.compensate(claim, outcome, undo).await);
                 return Ok(compensated(mode, outcome, Some(response)));
@@ -124,6 +125,7 @@ pub(super) fn completed(mode: Mode, completion: Completion, response: StoredResp
         Completion::Superseded(Some(replay)) => answers::replayed(replay),
         Completion::Superseded(None) => answers::conflict(Duration::from_secs(1)),
         Completion::Instead(claimed) => instead(*claimed, None),
+        Completion::CommitRefused => answers::commit_refused(),
         Completion::Uncommitted | Completion::Refused(_) => answers::not_committed(),
     }
 }

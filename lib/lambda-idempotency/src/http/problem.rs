@@ -39,6 +39,8 @@ pub enum ProblemType {
     Retryable,
     /// The handler ran, and it is not known whether what it staged was written: all of it or nothing.
     NotCommitted,
+    /// The handler ran, and the store refuses for good what it staged: nothing of it was written.
+    CommitRefused,
     /// The operation failed for good, and what it did before is not undone yet.
     Undoing,
     /// The operation failed for good, and something that it did before could not be undone.
@@ -62,6 +64,7 @@ impl ProblemType {
             Self::StoreUnavailable => "store-unavailable",
             Self::Retryable => "retryable",
             Self::NotCommitted => "not-committed",
+            Self::CommitRefused => "commit-refused",
             Self::Undoing => "undoing",
             Self::CompensationStuck => "compensation-stuck",
         }
@@ -76,7 +79,7 @@ impl ProblemType {
             Self::ResultMissing => StatusCode::NOT_FOUND,
             Self::Conflict => StatusCode::CONFLICT,
             Self::Mismatch => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::OutcomeUnknown | Self::ResultUnreadable | Self::CompensationStuck => {
+            Self::OutcomeUnknown | Self::ResultUnreadable | Self::CommitRefused | Self::CompensationStuck => {
                 StatusCode::INTERNAL_SERVER_ERROR
             }
             Self::StoreUnavailable | Self::Retryable | Self::NotCommitted | Self::Undoing => {
@@ -100,6 +103,7 @@ impl ProblemType {
             Self::StoreUnavailable => "The idempotency store is not available",
             Self::Retryable => "The operation could not be carried out now",
             Self::NotCommitted => "It is not known whether this request took effect",
+            Self::CommitRefused => "What this request was to write cannot be written",
             Self::Undoing => "The operation failed and is being undone",
             Self::CompensationStuck => "The operation failed and could not be undone",
         }

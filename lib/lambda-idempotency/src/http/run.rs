@@ -188,11 +188,16 @@ where
         _ => None,
     };
     let asked = (operation.policy.abandoned() == OnAbandoned::Probe).then(|| request.clone());
+    let engine = idempotency.engine();
     let arguments = match extract(request) {
         Ok(arguments) => arguments,
-        Err(rejection) => return Ok((*rejection).into()),
+        Err(rejection) => {
+            if idempotency.mode() != Mode::Off {
+                engine.undo_beside(&claim_request, &operation.policy, undo).await;
+            }
+            return Ok((*rejection).into());
+        }
     };
-    let engine = idempotency.engine();
     if idempotency.mode() == Mode::Off {
         outcome::unprotected(&claim_request.operation);
         let attempt = engine.unprotected_attempt(&claim_request, &operation.policy)?;
@@ -242,6 +247,10 @@ where
             let end = Ending::of(&claim, &operation.policy, idempotency.mode());
             let outcome = end.undone(engine.resume_compensation(claim, undo).await);
             Ok(compensated(idempotency.mode(), outcome, None))
+        }
+        Ok(Claimed::Mismatch) => {
+            engine.undo_beside(&claim_request, &operation.policy, undo).await;
+            Ok(answers::mismatch())
         }
         Ok(claimed) => Ok(instead(claimed, location.as_deref())),
         Err(error) => Ok(answers::not_claimed(&error)),

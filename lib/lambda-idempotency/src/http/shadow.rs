@@ -47,7 +47,12 @@ where
     // The handler's own arguments are not the protocol's, so what it cannot read is refused as ever.
     let arguments = match extract(request) {
         Ok(arguments) => arguments,
-        Err(rejection) => return Ok((*rejection).into()),
+        Err(rejection) => {
+            if let Some(claim_request) = &claim_request {
+                engine.undo_beside(claim_request, &operation.policy, undo).await;
+            }
+            return Ok((*rejection).into());
+        }
     };
     let would_be = match (&claim_request, refused) {
         (Some(claim_request), _) => {
@@ -70,7 +75,12 @@ where
                     let outcome = end.undone(engine.resume_compensation(claim, undo).await);
                     return Ok(compensated(idempotency.mode(), outcome, None));
                 }
-                claimed => name(&claimed),
+                claimed => {
+                    if let Ok(Claimed::Mismatch) = claimed {
+                        engine.undo_beside(claim_request, &operation.policy, &undo).await;
+                    }
+                    name(&claimed)
+                }
             }
         }
         (None, problem) => {
@@ -80,11 +90,10 @@ where
     };
     outcome::unprotected(&operation.operation);
     tracing::warn!(operation = name_of_operation, would_be, "shadow mode: the handler runs all the same");
-    let claim_request = match claim_request {
-        Some(claim_request) => claim_request,
-        None => without_key(idempotency, &operation.operation, deadline)?,
+    let attempt = match claim_request {
+        Some(claim_request) => engine.unprotected_attempt(&claim_request, &operation.policy)?,
+        None => without_key(idempotency, &operation.operation, &operation.policy, deadline)?,
     };
-    let attempt = engine.unprotected_attempt(&claim_request, &operation.policy)?;
     let taken = T::from_attempt(Some(attempt.clone()), operation, &method).map(|attempt| (arguments, attempt));
     unprotected(idempotency, types, &operation.policy, Some(attempt), undo, taken, handler).await
 }

@@ -6,10 +6,10 @@ use idempotency_core::{Applied, Attempt, Policy, Store, Undo, Undone};
 use lambda_http::Error;
 
 use super::{Failure, Rejection, Reply, Types, answers};
-use crate::Idempotency;
+use crate::{Idempotency, Mode};
 
-/// Runs the handler without a claim. What it stages is written, and what its steps did is undone if it fails for good; nothing is
-/// remembered of either.
+/// Runs the handler without a claim. What it stages is written; what its steps did stays done if it fails for good, unless nobody else
+/// has its key. Nothing is remembered of either.
 pub(super) async fn unprotected<S, A, T, G, F, R, E>(
     idempotency: &Idempotency<S>,
     types: Types<R, E>,
@@ -36,6 +36,7 @@ where
             match engine.apply(attempt).await {
                 Applied::Stored => return Ok(response),
                 Applied::Refused(refused) => types.refused(refused, policy),
+                Applied::CommitRefused => return Ok(answers::commit_refused()),
                 Applied::Unknown => return Ok(answers::not_committed()),
             }
         }
@@ -44,10 +45,12 @@ where
     match failure {
         Failure::Retryable { retry_after, source } => Ok(answers::retryable(retry_after, &source)),
         Failure::Permanent(response) => {
-            if let Some(attempt) = &attempt {
-                engine.undo_unprotected(attempt, undo).await;
-            }
-            Ok((*response).into())
+            let is_undone = match &attempt {
+                Some(attempt) => engine.undo_unprotected(attempt, undo).await,
+                None => true,
+            };
+            // Shadow mode holds nothing back.
+            Ok(if is_undone || idempotency.mode() == Mode::Shadow { (*response).into() } else { answers::stuck() })
         }
         Failure::Abandoned(error) => Err(error),
     }

@@ -84,10 +84,15 @@ metrics! {
     CompletionUnconfirmed: Count,
     /// Nobody knows whether staged writes were committed: the caller was told to repeat the request.
     Uncommitted: Count,
+    /// The store refused for good what was staged, so nothing of it was written: a fault of the code or of its permissions.
+    CommitRefused: Count,
     /// The operation failed for good and is not undone yet: the next request with its key goes on.
     CompensationPending: Count,
     /// The operation failed for good, and something that it did before could not be undone: an operator must act.
     CompensationStuck: Count,
+    /// What a failed operation did before stays done, and no record says so: it ran without protection, its record was deleted, or a call
+    /// came after its operation was undone.
+    CompensationLost: Count,
     /// The operation ran without protection: mode `off`, or what mode `shadow` would have held back.
     Unprotected: Count,
     /// From a request to DynamoDB to its answer, the SDK's own repetitions included.

@@ -203,7 +203,7 @@ impl Attempt {
                     judge.told(replay.body().unwrap_or_default(), plan.request);
                 }
             }
-            Completion::Uncommitted | Completion::Refused(_) | Completion::Instead(_) => {
+            Completion::Uncommitted | Completion::CommitRefused | Completion::Refused(_) | Completion::Instead(_) => {
                 judge.violation("an end without anything staged has to do with it".to_owned());
             }
             Completion::Vanished | Completion::Unconfirmed => judge.count(|counts| &mut counts.unconfirmed),

@@ -103,7 +103,7 @@ impl Attempt {
                 self.judge.told(replay.body().unwrap_or_default(), self.plan.request);
             }
             Completion::Superseded(_) => self.judge.count(|counts| &mut counts.superseded),
-            Completion::Vanished | Completion::Unconfirmed | Completion::Uncommitted => {
+            Completion::Vanished | Completion::Unconfirmed | Completion::Uncommitted | Completion::CommitRefused => {
                 self.judge.count(|counts| &mut counts.unconfirmed);
             }
             Completion::Refused(refusal) => {

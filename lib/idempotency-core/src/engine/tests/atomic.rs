@@ -264,7 +264,7 @@ async fn a_throttled_commit_is_repeated_while_there_is_time_and_then_not_known()
 async fn a_commit_that_is_refused_for_good_is_made_once_and_leaves_nothing() {
     let world = World::new();
     world.script([Fault::Refuse]);
-    assert_eq!(complete(&world, run(&world, ATOMIC).await, "done").await, Completion::Uncommitted);
+    assert_eq!(complete(&world, run(&world, ATOMIC).await, "done").await, Completion::CommitRefused);
     assert_eq!((world.calls(), world.status(), world.effects()), (vec!["commit"], None, 0));
     assert_eq!(complete(&world, run(&world, ATOMIC).await, "done").await, Completion::Stored);
 }

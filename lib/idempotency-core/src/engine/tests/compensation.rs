@@ -3,6 +3,7 @@
 use super::*;
 use crate::{Attempt, StepError, TableWrite, Undo, Undone};
 
+mod beside;
 mod forgotten;
 mod sweep;
 mod unfinished;

@@ -107,11 +107,22 @@ async fn a_commit_without_any_answer_is_not_known_and_the_next_attempt_runs_afte
 }
 
 #[tokio::test]
+async fn a_commit_that_is_refused_behind_one_without_an_answer_is_not_known() {
+    for lost in [Fault::DropBefore, Fault::DropAfter, Fault::Throttle] {
+        let world = World::new();
+        let claim = world.fresh_under(Policy::new(Window::http()).on_abandoned(OnAbandoned::Reject)).await;
+        world.stage(&claim);
+        world.script([lost, Fault::Refuse]);
+        assert_eq!(complete(&world, claim).await, Completion::Uncommitted);
+    }
+}
+
+#[tokio::test]
 async fn a_commit_that_is_refused_for_good_releases_the_key() {
     let world = World::new();
     let claim = run(&world).await;
     world.script([Fault::Refuse]);
-    assert_eq!(complete(&world, claim).await, Completion::Uncommitted);
+    assert_eq!(complete(&world, claim).await, Completion::CommitRefused);
     assert_eq!((world.calls(), world.status()), (vec!["commit", "replace"], Some(Status::Released)));
     assert_eq!(run(&world).await.attempt().number().get(), 2);
 }
@@ -124,7 +135,7 @@ async fn a_commit_that_is_refused_for_good_keeps_the_key_where_the_handler_may_n
         world.stage(&claim);
         world.calls();
         world.script([Fault::Refuse]);
-        assert_eq!(complete(&world, claim).await, Completion::Uncommitted);
+        assert_eq!(complete(&world, claim).await, Completion::CommitRefused);
         assert_eq!((world.calls(), world.status()), (vec!["commit"], Some(Status::InFlight)), "the lease stays");
         assert!(matches!(world.claim_under(policy).await, Claimed::Conflict { .. }));
         world.advance(PAST_THE_LEASE);
@@ -183,5 +194,7 @@ async fn an_unprotected_attempt_writes_what_it_staged_in_one_call_and_repeats_on
     // Nothing tells whether it was applied, so it is not tried again.
     assert_eq!(apply(&[Fault::DropAfter], true).await, (Applied::Unknown, 1, 1));
     assert_eq!(apply(&[Fault::DropBefore], true).await, (Applied::Unknown, 1, 0));
-    assert_eq!(apply(&[Fault::Refuse], true).await, (Applied::Unknown, 1, 0));
+    // A refusal for good is known, unless a call before it may have been applied.
+    assert_eq!(apply(&[Fault::Refuse], true).await, (Applied::CommitRefused, 1, 0));
+    assert_eq!(apply(&[Fault::Throttle, Fault::Refuse], true).await, (Applied::Unknown, 2, 0));
 }

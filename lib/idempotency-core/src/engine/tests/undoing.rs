@@ -171,3 +171,38 @@ async fn an_attempt_that_has_claimed_nothing_commits_nothing_once_its_time_is_ov
         assert_eq!(world.engine.store().inner.effects().len(), records);
     }
 }
+
+#[tokio::test]
+async fn a_generation_that_follows_an_expired_one_takes_back_what_it_did_itself_and_nothing_else() {
+    let (world, keys) = (World::new(), Mutex::new(Vec::new()));
+    let charged = async |claim: &Claim| {
+        let note = async |key: IdempotencyKey| {
+            keys.lock().unwrap().push(key);
+            Ok::<_, StepError>(7)
+        };
+        claim.attempt().step_with_undo("charge", note).await.unwrap();
+    };
+    let first = world.fresh_under(POLICY).await;
+    charged(&first).await;
+    assert_eq!(world.engine.complete(first, Outcome::new("placed")).await, Completion::Stored);
+
+    world.advance(Window::http().storage_ttl() + PAST_THE_LEASE);
+    let second = world.fresh_under(POLICY).await;
+    charged(&second).await;
+    // It is lost before it ends, and so is the next: they have the keys of their generation.
+    world.advance(PAST_THE_LEASE);
+    let third = world.fresh_under(POLICY).await;
+    assert_eq!(third.attempt().step_key("charge"), second.attempt().step_key("charge"));
+    charged(&third).await;
+    let undone = Mutex::new(Vec::new());
+    let undo = async |undo: Undo| {
+        undone.lock().unwrap().push((undo.step_key(), undo.key()));
+        Ok(Undone::Done)
+    };
+    let compensated = world.engine.compensate(third, Outcome::new("refused"), undo).await;
+    assert!(matches!(compensated, Compensated::Failed { completion: Completion::Stored, .. }), "{compensated:?}");
+    let (keys, undone) = (keys.into_inner().unwrap(), undone.into_inner().unwrap());
+    assert_eq!((keys.len(), undone.len()), (2, 1));
+    assert_ne!(keys[0], keys[1]);
+    assert_eq!(undone[0].0, keys[1]);
+}
