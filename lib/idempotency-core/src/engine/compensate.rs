@@ -67,6 +67,7 @@ impl<S: Store> Engine<S> {
         let compensating = Record { status: Status::Compensating, result, expires_at, ..claim.record().clone() };
         self.keep_rows_together(&claim).await;
         let has_open_steps = claim.attempt().effects.has_open_steps();
+        let operation = claim.attempt().operation().clone();
         match self.write_over(claim, compensating).await {
             // A call that was dropped on its way, as by `try_join!`, may still arrive where it was sent. When the lease is over it has, or
             // never will.
@@ -76,7 +77,7 @@ impl<S: Store> Engine<S> {
             }
             Ok(claim) => self.undo_all(claim, steps, undo).await,
             Err(completion @ Completion::Vanished) => {
-                telemetry::compensation_lost(claim.attempt().operation());
+                crate::telemetry::compensation_lost(&operation);
                 tracing::error!(steps = ?names(&steps), "CompensationLost: the record was deleted while its attempt ran, and another generation has begun: nothing was undone");
                 Compensated::Ended(completion)
             }
@@ -120,7 +121,7 @@ impl<S: Store> Engine<S> {
         if steps.is_empty() || attempt.effects.is_alone() {
             return matches!(self.undo_steps(attempt, steps, undo).await, Undoing::Done);
         }
-        telemetry::compensation_lost(&attempt.operation);
+        crate::telemetry::compensation_lost(&attempt.operation);
         tracing::error!(record = %attempt.record_key, operation = %attempt.operation, steps = ?names(&steps), "CompensationLost: an attempt that nothing protects failed for good, and what its steps did stays done: its key may be that of another one that succeeded");
         false
     }
