@@ -25,6 +25,10 @@ impl Call {
         Self { action: format!("{service}:{action}"), resource: arn(service, resource), context: BTreeMap::new() }
     }
 
+    fn on_bucket(action: &str, resource: &str) -> Self {
+        Self { action: format!("s3:{action}"), resource: format!("arn:aws:s3:::{resource}"), context: BTreeMap::new() }
+    }
+
     fn context(mut self, key: &'static str, values: impl IntoIterator<Item = String>) -> Self {
         self.context.insert(key, values.into_iter().collect());
         self
@@ -64,6 +68,14 @@ pub(crate) fn calls(operation: &str, body: &Value, template: &Template) -> Vec<C
             let (_, queue) = text(&body["QueueUrl"]).rsplit_once('/').unwrap();
             vec![Call::on("sqs", "SendMessage", queue)]
         }
+        // They name no key.
+        "Scan" | "DescribeTable" => {
+            vec![Call::on("dynamodb", operation, &format!("table/{}", text(&body["TableName"])))]
+        }
+        "GetObject" | "PutObject" | "DeleteObject" => {
+            vec![Call::on_bucket(operation, &format!("{}/{}", text(&body["Bucket"]), text(&body["Key"])))]
+        }
+        "ListBucket" => vec![Call::on_bucket(operation, text(&body["Bucket"]))],
         other => panic!("it is not known here what {other} needs"),
     }
 }

@@ -17,6 +17,7 @@
 mod every_kind;
 
 mod batches;
+mod bucket;
 mod call;
 mod caller;
 mod claims_effects;
@@ -47,6 +48,7 @@ mod policy;
 mod propagation;
 mod queue_world;
 mod queues;
+mod reconcile;
 mod request_counts;
 mod store_down;
 mod template;

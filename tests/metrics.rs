@@ -67,6 +67,11 @@ impl Told {
     }
 }
 
+/// Name, unit and value of all that a function has told.
+pub(crate) fn told_values(logs: &[LogLine]) -> Vec<(String, String, f64)> {
+    Told::read(logs).0.into_iter().map(|((name, unit, _), _, value)| (name, unit, value)).collect()
+}
+
 fn kinds(kind: MetricKind) -> BTreeSet<&'static str> {
     Metric::ALL.iter().filter(|metric| metric.kind() == kind).map(|metric| metric.name()).collect()
 }
@@ -105,7 +110,8 @@ async fn assert_counts(function: &Function, operation: &str, expected: &[(Metric
     };
     eventually(PATIENCE, told).await.unwrap_or_else(|_| {
         let told = Told::by(function);
-        panic!("{:?} and {:?}, not {expected:?}", told.counts(Some(operation)), told.counts(None))
+        let logs: String = function.logs().iter().map(|line| format!("{line:?}\n")).collect();
+        panic!("{:?} and {:?}, not {expected:?}\n{logs}", told.counts(Some(operation)), told.counts(None))
     })
 }
 
@@ -246,7 +252,7 @@ async fn a_lost_compensation() -> Told {
     let world = World::with(StackOptions::default().env("IDEMPOTENCY_MODE", "off")).await;
     world.fill_stock("sku-1", 5).await;
     world.stack.carrier().set_behaviour(keyed_service::Behaviour { refuse: 1, ..Default::default() });
-    assert_eq!(world.order("o-1", "sku-1").await.status, 422);
+    assert_eq!(world.order("o-1", "sku-1").await.problem(), "compensation-stuck");
     let expected = [(Metric::Unprotected, 1), (Metric::CompensationLost, 1)];
     let told = assert_counts(world.stack.function(), "place-order", &expected).await;
     world.stop().await;

@@ -65,9 +65,19 @@ impl Policy {
 
     /// Asserts that all that the function has asked for is allowed, and that nothing is allowed that it has not asked for.
     pub(crate) fn assert_is_exactly(&self, requests: &[RecordedRequest]) {
-        let used = self.used(requests);
+        self.assert_are_exactly(requests.iter().map(|request| (request.operation.clone(), request.body.clone())));
+    }
+
+    /// The same for operations and bodies, of which some are of another service.
+    pub(crate) fn assert_are_exactly(&self, requests: impl IntoIterator<Item = (String, Value)>) {
+        let used = requests.into_iter().flat_map(|(operation, body)| self.used_by(&operation, &body));
+        let used: BTreeSet<_> = used.flat_map(|used| used.unwrap_or_else(|call| self.denied(&call))).collect();
         let unused: Vec<_> = self.grants().difference(&used).cloned().collect();
         assert!(unused.is_empty(), "{} never needs {unused:#?}", self.function);
+    }
+
+    fn denied(&self, call: &Call) -> ! {
+        panic!("{} may not {call:#?}", self.function)
     }
 
     /// Everything that is allowed.
@@ -90,7 +100,7 @@ impl Policy {
     /// What of it allowed these requests. Panics at a request that nothing allows.
     fn used(&self, requests: &[RecordedRequest]) -> BTreeSet<Grant> {
         let used = requests.iter().flat_map(|request| self.used_by(&request.operation, &request.body));
-        used.flat_map(|used| used.unwrap_or_else(|call| panic!("{} may not {call:#?}", self.function))).collect()
+        used.flat_map(|used| used.unwrap_or_else(|call| self.denied(&call))).collect()
     }
 
     /// What allows each call of a request; the call if nothing does.

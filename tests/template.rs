@@ -105,6 +105,8 @@ impl Template {
         let (resource, attribute) = path.split_once('.').unwrap();
         match (self.written["Resources"][resource]["Type"].as_str(), attribute) {
             (Some("AWS::DynamoDB::Table"), "Arn") => arn("dynamodb", &format!("table/{}", local(resource))),
+            // "Amazon S3 resources": a bucket's ARN has no region and no account.
+            (Some("AWS::S3::Bucket"), "Arn") => format!("arn:aws:s3:::{}", local(resource)),
             _ => format!("{resource}.{attribute}"),
         }
     }

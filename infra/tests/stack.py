@@ -51,6 +51,7 @@ ARNS = {
     "AWS::Lambda::Function": f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:",
     "AWS::IAM::Role": f"arn:aws:iam::{ACCOUNT}:role/",
     "AWS::Logs::LogGroup": f"arn:aws:logs:{REGION}:{ACCOUNT}:log-group:",
+    "AWS::S3::Bucket": "arn:aws:s3:::",
 }
 
 

@@ -53,6 +53,7 @@ PROMISED = {
     "Superseded": one("Superseded"),
     "CompletionUnconfirmed": one("CompletionUnconfirmed"),
     "StoreUnavailable": one("StoreUnavailable"),
+    "CommitRefused": one("CommitRefused"),
     "CompensationStuck": one("CompensationStuck"),
     "CompensationLost": one("CompensationLost"),
     "Unprotected": one("Unprotected"),
@@ -107,7 +108,7 @@ def dead_letters_of(stack):
     """The names of queues that something is given up to."""
     queues = {queue["RedrivePolicy"]["deadLetterTargetArn"] for queue in stack.of_type("AWS::SQS::Queue").values() if "RedrivePolicy" in queue}
     for kind in ["AWS::Lambda::EventInvokeConfig", "AWS::Lambda::EventSourceMapping"]:
-        given = [source["DestinationConfig"]["OnFailure"]["Destination"] for source in stack.of_type(kind).values() if "DestinationConfig" in source]
+        given = [source["DestinationConfig"]["OnFailure"]["Destination"] for source in stack.of_type(kind).values() if source.get("DestinationConfig")]
         queues.update(given)
     for rule in stack.of_type("AWS::Events::Rule").values():
         queues.update(target["DeadLetterConfig"]["Arn"] for target in rule["Targets"] if "DeadLetterConfig" in target)

@@ -5,7 +5,7 @@ import unittest
 
 from stack import ROOT, TOPIC, Stack, source
 
-FUNCTIONS = {"PaymentsApi": "payments-api", "ClaimsIntake": "claims-intake", "OrderEvents": "order-events", "OutboxRelay": "outbox-relay"}
+FUNCTIONS = {"PaymentsApi": "payments-api", "ClaimsIntake": "claims-intake", "OrderEvents": "order-events", "OutboxRelay": "outbox-relay", "Reconcile": "reconcile"}
 
 
 class Functions(unittest.TestCase):
@@ -121,7 +121,7 @@ class Sources(unittest.TestCase):
 
     def test_events_of_orders_come_to_their_function_and_are_given_up_to_its_dead_letters(self):
         dead_letters = "arn:aws:sqs:eu-central-1:123456789012:OrdersDeadLetters"
-        rule, = self.stack.of_type("AWS::Events::Rule").values()
+        rule = self.stack.of_type("AWS::Events::Rule")["OrderEventsOrders"]
         self.assertEqual(rule["EventBusName"], "OrdersBus")
         self.assertEqual(
             rule["EventPattern"],
@@ -131,7 +131,7 @@ class Sources(unittest.TestCase):
         self.assertEqual(target["Arn"], "arn:aws:lambda:eu-central-1:123456789012:function:OrderEvents")
         self.assertEqual(target["DeadLetterConfig"], {"Arn": dead_letters})
         self.assertEqual(target["RetryPolicy"], {"MaximumEventAgeInSeconds": 86400, "MaximumRetryAttempts": 185})
-        invoke, = self.stack.of_type("AWS::Lambda::EventInvokeConfig").values()
+        invoke = self.stack.of_type("AWS::Lambda::EventInvokeConfig")["OrderEventsEventInvokeConfig"]
         self.assertEqual(
             invoke,
             {
@@ -156,12 +156,49 @@ class Sources(unittest.TestCase):
             },
         )
 
+    def test_effects_are_compared_every_night_in_as_many_invocations_as_it_takes(self):
+        rule = self.stack.of_type("AWS::Events::Rule")["ReconcileNightly"]
+        self.assertEqual(rule["ScheduleExpression"], "cron(0/15 2-5 * * ? *)")
+        target, = rule["Targets"]
+        # Without an input of its own the event tells the time, which names the run.
+        self.assertEqual(set(target), {"Arn", "Id"})
+        self.assertEqual(target["Arn"], "arn:aws:lambda:eu-central-1:123456789012:function:Reconcile")
+        invoke = self.stack.of_type("AWS::Lambda::EventInvokeConfig")["ReconcileEventInvokeConfig"]
+        self.assertEqual((invoke["MaximumRetryAttempts"], invoke["MaximumEventAgeInSeconds"]), (0, 600))
+        function = self.stack.of_type("AWS::Lambda::Function")["Reconcile"]
+        self.assertLess(function["Timeout"], 15 * 60, "the next invocation comes when this one has ended")
+        with self.assertRaises(AssertionError):
+            Stack("template.yaml", ReconcileSchedule="nightly")
+
+    def test_effects_are_looked_for_in_tables_of_the_stack_by_what_their_functions_write(self):
+        variables = self.stack.of_type("AWS::Lambda::Function")["Reconcile"]["Environment"]["Variables"]
+        self.assertEqual(variables["REPORT_URL"], "s3://Reports")
+        tables = {table.pop("table"): table for table in json.loads(variables["EFFECT_TABLES"])}
+        operations = {"ChargesTable": "create-charge", "LedgerTable": "transfer", "ShopOrdersTable": "place-order"}
+        for name, operation in operations.items():
+            self.assertEqual(
+                tables.pop(name),
+                {"business_key": ["idempotency_record"], "record": "idempotency_record", "created_at": "created_at", "operations": [operation]},
+            )
+            self.assertIn(name, self.stack.of_type("AWS::DynamoDB::Table"))
+        self.assertEqual(tables, {})
+
+    def test_reports_are_nobody_elses_and_are_forgotten_in_time(self):
+        bucket = Stack("template.yaml", ReportRetentionDays="30").resources["Reports"]
+        self.assertEqual((bucket["DeletionPolicy"], bucket["UpdateReplacePolicy"]), ("Retain", "Retain"))
+        properties = bucket["Properties"]
+        self.assertEqual(set(properties["PublicAccessBlockConfiguration"].values()), {True})
+        rule, = properties["LifecycleConfiguration"]["Rules"]
+        self.assertEqual((rule["Status"], rule["ExpirationInDays"], "Prefix" in rule), ("Enabled", "30", False))
+        encryption, = properties["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+        self.assertEqual(encryption["ServerSideEncryptionByDefault"], {"SSEAlgorithm": "AES256"})
+
     def test_only_the_sources_of_a_function_may_invoke_it(self):
         permissions = self.stack.of_type("AWS::Lambda::Permission").values()
         for permission in permissions:
             self.assertIn("SourceArn", permission)
         principals = {(permission["FunctionName"], permission["Principal"]) for permission in permissions}
-        self.assertEqual(principals, {("PaymentsApi", "apigateway.amazonaws.com"), ("OrderEvents", "events.amazonaws.com")})
+        self.assertEqual(principals, {("PaymentsApi", "apigateway.amazonaws.com"), ("OrderEvents", "events.amazonaws.com"), ("Reconcile", "events.amazonaws.com")})
 
     def test_every_queue_is_encrypted_and_outlives_its_stack_and_dead_letters_are_kept_as_long_as_can_be(self):
         for name, queue in self.stack.resources.items():

@@ -17,6 +17,7 @@ from test_policies import CALLS
 
 CREATED = {
     "AWS::DynamoDB::Table", "AWS::SQS::Queue", "AWS::Events::EventBus", "AWS::Events::Rule", "AWS::IAM::Role", "AWS::Logs::LogGroup",
+    "AWS::S3::Bucket",
 }
 
 
@@ -35,6 +36,8 @@ def template():
     rule["EventBusName"] = created["Resources"]["OrdersBus"]["Properties"]["Name"]
     created["Resources"]["OrderEventsOrders"]["DependsOn"] = "OrdersBus"
     rule["Targets"][0]["Arn"] = f"arn:aws:lambda:{REGION}:123456789012:function:order-events"
+    # moto knows no schedules, and fails on other events once there is one.
+    created["Resources"].pop("ReconcileNightly")
     created.pop("Outputs")
     return created
 

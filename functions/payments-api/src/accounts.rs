@@ -2,11 +2,12 @@
 
 use aws_sdk_dynamodb::{Client, operation::put_item::PutItemError, types::AttributeValue};
 use lambda_http::Error;
-use lambda_idempotency::{StageError, TableWrite};
+use lambda_idempotency::{Attempt, StageError, TableWrite};
 use serde_json::json;
 
 use crate::{
     account::{Account, Transfer},
+    evidence::with_evidence,
     tenant_key::tenant_key,
 };
 
@@ -27,7 +28,8 @@ impl Accounts {
     }
 
     /// The writes of a transfer: two balances and a row of the ledger. They commit together or not at all.
-    pub(crate) fn writes(&self, tenant: &str, transfer: &Transfer) -> Result<[TableWrite; 3], StageError> {
+    pub(crate) fn writes(&self, attempt: &Attempt, transfer: &Transfer) -> Result<[TableWrite; 3], StageError> {
+        let tenant = attempt.scope().as_tenant().unwrap_or_default();
         let Transfer { id, asked } = transfer;
         let amount = asked.amount.get();
         let key = |account: &str| json!({ "account_id": tenant_key(tenant, account) });
@@ -41,7 +43,7 @@ impl Accounts {
         let entry = json!({
             "entry_id": id, "tenant": tenant, "from": asked.from, "to": asked.to, "amount": amount,
         });
-        Ok([debit, credit, TableWrite::insert(&self.ledger, entry, "entry_id")?])
+        Ok([debit, credit, TableWrite::insert(&self.ledger, with_evidence(entry, attempt), "entry_id")?])
     }
 
     /// Opens an account. One that is open stays as it is.

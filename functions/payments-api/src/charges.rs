@@ -4,8 +4,12 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::{Client, types::AttributeValue};
 use lambda_http::Error;
+use lambda_idempotency::Attempt;
 
-use crate::charge::{Amount, Charge, Currency, Name, NewCharge};
+use crate::{
+    charge::{Amount, Charge, Currency, Name, NewCharge},
+    evidence::{CREATED_AT, RECORD, evidence},
+};
 
 /// The charges that were made.
 pub(crate) struct Charges {
@@ -18,9 +22,11 @@ impl Charges {
         Self { client, table }
     }
 
-    /// Stores a charge under its transaction id. Storing the same charge again changes nothing, so an attempt that follows a
-    /// lost one may do so.
-    pub(crate) async fn put(&self, tenant: &str, charge: &Charge) -> Result<(), Error> {
+    /// Stores a charge under its transaction id. Storing the same charge again changes nothing but the time, so an attempt that
+    /// follows a lost one may do so.
+    pub(crate) async fn put(&self, attempt: &Attempt, charge: &Charge) -> Result<(), Error> {
+        let tenant = attempt.scope().as_tenant().unwrap_or_default();
+        let (record, created_at) = evidence(attempt);
         self.client
             .put_item()
             .table_name(&self.table)
@@ -29,6 +35,8 @@ impl Charges {
             .item("amount", AttributeValue::N(charge.asked.amount.get().to_string()))
             .item("currency", AttributeValue::S(charge.asked.currency.as_str().to_owned()))
             .item("customer", AttributeValue::S(charge.asked.customer.as_str().to_owned()))
+            .item(RECORD, AttributeValue::S(record.to_owned()))
+            .item(CREATED_AT, AttributeValue::N(created_at.to_string()))
             .send()
             .await?;
         Ok(())

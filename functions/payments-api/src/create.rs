@@ -63,7 +63,7 @@ async fn find_charge(
 
 /// Keeps a charge and answers 201 with its place.
 async fn keep(charge: Charge, attempt: &Attempt, charges: &Charges) -> Result<Response<Body>, Error> {
-    charges.put(attempt.scope().as_tenant().unwrap_or_default(), &charge).await?;
+    charges.put(attempt, &charge).await?;
     let mut response = json_response(StatusCode::CREATED, &charge)?;
     let location = format!("/charges/{}", charge.id).parse()?;
     response.headers_mut().insert(header::LOCATION, location);

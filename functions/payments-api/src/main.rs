@@ -32,6 +32,7 @@ mod charge;
 mod charges;
 mod config;
 mod create;
+mod evidence;
 mod named_by_path;
 mod order;
 mod parcel;

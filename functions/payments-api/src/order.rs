@@ -14,6 +14,7 @@ use crate::{
     carrier::{Booked, Carrier},
     charge::{Amount, Currency, Name, NewCharge},
     config::tenant_scope,
+    evidence::with_evidence,
     named_by_path::named_by_path,
     parcel::{Address, Quantity},
     provider::{Charged, Found, Provider, ProviderError},
@@ -100,8 +101,8 @@ pub(crate) async fn place_order(
         "currency": charge.currency, "customer": charge.customer, "transaction": order.transaction,
         "shipment": order.shipment,
     });
-    attempt.stage(TableWrite::insert(&shop.orders, &row, "order_id")?)?;
     attempt.publish(Event::eventbridge("com.example.shop", "OrderPlaced", &row)?)?;
+    attempt.stage(TableWrite::insert(&shop.orders, with_evidence(row, &attempt), "order_id")?)?;
     Ok(json_response(StatusCode::CREATED, &order)?)
 }
 

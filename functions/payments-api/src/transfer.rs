@@ -28,10 +28,9 @@ pub(crate) async fn transfer(
     if asked.from == asked.to {
         return Err(TransferError::SameAccount);
     }
-    let tenant = attempt.scope().as_tenant().unwrap_or_default();
     // The same on every attempt, so that a duplicate shows the same.
     let transfer = Transfer { id: attempt.step_key("transfer"), asked };
-    for write in accounts.writes(tenant, &transfer)? {
+    for write in accounts.writes(&attempt, &transfer)? {
         attempt.stage(write)?;
     }
     Ok(json_response(StatusCode::CREATED, &transfer)?)

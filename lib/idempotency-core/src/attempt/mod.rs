@@ -63,6 +63,12 @@ impl Attempt {
         &self.scope
     }
 
+    /// Where this operation's record stands: the same on every attempt. Kept with an effect, it says under which record the effect was
+    /// done, and shows duplicates; `functions/reconcile` compares both every night.
+    pub const fn record(&self) -> &RecordKey {
+        &self.record_key
+    }
+
     /// The caller's key, the same on every attempt. Pass it on unchanged to a callee that honours idempotency keys and
     /// keeps them apart by account as you do by scope; else use [`step_key`](Self::step_key).
     pub const fn key(&self) -> &IdempotencyKey {
