@@ -269,6 +269,9 @@ async fn transfers() -> Told {
     world.stack.proxy().clear_rules();
     assert!(world.transfer("t-1", "a", "b", 300).await.is_replay());
     assert_eq!(world.transfer("t-2", "a", "b", 300).await.status, 201);
+    let body = json!({ "__type": "com.amazon.coral.validate#ValidationException", "message": "no" });
+    world.stack.proxy().inject(Rule::on("TransactWriteItems").fault(Fault::Answer { status: 400, body }));
+    assert_eq!(world.transfer("t-3", "a", "b", 300).await.problem(), "commit-refused");
     let expected = [
         (Metric::Requests, 4),
         (Metric::Uncommitted, 1),
