@@ -262,6 +262,7 @@ mod tests {
             expires_at: EpochSeconds::new(20_000_000),
             fingerprint: Fingerprint::from_bytes([3; 32]),
             result: None,
+            renewed: false,
         }
     }
 

@@ -50,7 +50,7 @@ pub(crate) async fn app_from_env() -> Result<App, Error> {
     let hours = number(REMEMBERED_FOR_HOURS, 48, 1..=24 * 366)?;
     let segments = number(SEGMENTS, 4, 1..=64)?;
     let read_units_per_second = NonZeroU32::new(number(READ_UNITS_PER_SECOND, 0, 0..=u32::MAX)?);
-    metrics::install(&namespace);
+    metrics::install_from_env(&namespace)?;
     metric::describe();
     let client = Client::new(&sdk_config_from_env().await);
     let settings = Settings {

@@ -38,6 +38,7 @@ fn record(number: u32, status: Status) -> Record {
         expires_at: EXPIRES_AT,
         fingerprint: Fingerprint::from_bytes([3; 32]),
         result: None,
+        renewed: false,
     }
 }
 

@@ -22,6 +22,9 @@ pub struct Idempotency<S = DynamoDbStore> {
     sqs: Option<aws_sdk_sqs::Client>,
 }
 
+/// The name of [`Idempotency::METRICS`], whatever the store.
+pub(crate) const METRICS: &str = "IDEMPOTENCY_METRICS";
+
 /// The function's environment does not say where its records are.
 ///
 /// Its `Debug` form is the message too, because that is what a `main` that returns it prints.
@@ -64,7 +67,7 @@ impl Idempotency {
     pub const MODE: &str = "IDEMPOTENCY_MODE";
 
     /// The environment variable that says where [`metrics`](crate::metrics) go; `embedded` if it is not set.
-    pub const METRICS: &str = "IDEMPOTENCY_METRICS";
+    pub const METRICS: &str = METRICS;
 
     /// A handle from the function's environment: `IDEMPOTENCY_TABLE`, `IDEMPOTENCY_NAMESPACE`, `IDEMPOTENCY_MODE` and
     /// `IDEMPOTENCY_METRICS` if they are set, and what the SDK reads (region, credentials, `AWS_ENDPOINT_URL_DYNAMODB` for a local
@@ -83,11 +86,7 @@ impl Idempotency {
         )?;
         let namespace = Namespace::new(namespace)?;
         let mode = choice(Self::MODE).map_or(Ok(Mode::Enforce), |mode| mode.parse())?;
-        match choice(Self::METRICS).as_deref() {
-            None | Some("embedded") => _ = metrics::install(&namespace),
-            Some("off") => {}
-            Some(other) => return Err(ConfigError::Metrics(other.to_owned())),
-        }
+        metrics::install_from_env(&namespace)?;
         if mode != Mode::Enforce {
             tracing::warn!(%mode, "IDEMPOTENCY_MODE: duplicate requests are NOT held back, every request runs");
         }
@@ -177,7 +176,7 @@ fn variable(variable: &'static str, purpose: &'static str) -> Result<String, Con
 }
 
 /// A variable that need not be set.
-fn choice(variable: &str) -> Option<String> {
+pub(crate) fn choice(variable: &str) -> Option<String> {
     let value = env::var_os(variable)?.to_string_lossy().trim().to_owned();
     (!value.is_empty()).then_some(value)
 }

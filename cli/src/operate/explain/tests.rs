@@ -16,6 +16,7 @@ fn record(status: Status, lease_until: i64) -> Record {
         expires_at: EpochSeconds::new(10_000),
         fingerprint: Fingerprint::from_bytes([3; 32]),
         result: None,
+        renewed: false,
     }
 }
 

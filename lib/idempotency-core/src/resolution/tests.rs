@@ -19,6 +19,7 @@ fn record(status: Status, lease_until: i64) -> Record {
         expires_at: EpochSeconds::new(10_000),
         fingerprint: Fingerprint::from_bytes([4; 32]),
         result: None,
+        renewed: false,
     }
 }
 

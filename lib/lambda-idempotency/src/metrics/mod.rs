@@ -22,7 +22,7 @@ mod flush;
 mod metric;
 mod observer;
 
-pub use embedded::{CLOUDWATCH_NAMESPACE, install};
+pub use embedded::{CLOUDWATCH_NAMESPACE, install, install_from_env};
 pub use flush::flush;
 pub use metric::{Metric, MetricKind};
 pub use observer::StoreMetrics;
