@@ -399,7 +399,7 @@ async fn a_failure_reads_as_a_list_of_calls_the_same_on_every_run() {
     let text = found.to_string();
     let lines: Vec<_> = text.lines().collect();
     assert!(lines[0].starts_with("the store answers what the contract does not allow (seed 0, sequence "), "{text}");
-    assert!(lines[1].starts_with("  1. insert "), "{text}");
+    assert!(lines[1].starts_with("  1. "), "{text}");
     let [.., call, expected, answered] = &lines[..] else { panic!("{text}") };
     assert!(call.contains(". replace "), "{text}");
     assert!(expected.starts_with("     expected: differs "), "{text}");
