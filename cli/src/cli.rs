@@ -103,6 +103,14 @@ pub(crate) struct Local {
     #[arg(long, value_name = "CHOICE", default_value = "conflict", value_parser = ["conflict", "wait", "accepted"])]
     in_flight: String,
 
+    /// Where the web page listens that shows what happens here: a loopback address. Port 0 takes any free one.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0", value_parser = loopback)]
+    page: SocketAddr,
+
+    /// Serve no page.
+    #[arg(long, conflicts_with = "page")]
+    no_page: bool,
+
     /// Print the addresses as one JSON object on one line.
     #[arg(long)]
     pub(crate) json: bool,
@@ -229,6 +237,14 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "expected an address with a port, such as 127.0.0.1:3000".to_owned())
 }
 
+/// The page shows records and kills processes: nobody on another machine is to reach it.
+fn loopback(text: &str) -> Result<SocketAddr, String> {
+    match address(text)? {
+        address if address.ip().is_loopback() => Ok(address),
+        _ => Err("expected a loopback address, such as 127.0.0.1:4000".to_owned()),
+    }
+}
+
 fn variable(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
@@ -307,6 +323,11 @@ async fn until_stopped(command: impl Future<Output = Result<ExitCode, CliError>>
 }
 
 impl Local {
+    /// Where the page listens, if there is to be one.
+    pub(crate) const fn page(&self) -> Option<SocketAddr> {
+        if self.no_page { None } else { Some(self.page) }
+    }
+
     /// # Errors
     ///
     /// When an option means nothing for the function's trigger.

@@ -10,10 +10,11 @@ use crate::{
 };
 
 /// The addresses as one JSON object.
-pub(crate) fn addresses(stack: &Stack) -> Value {
+pub(crate) fn addresses(stack: &Stack, page: Option<&str>) -> Value {
     let mut addresses = json!({
         "function": name(stack),
         "trigger": stack.trigger().name(),
+        "page": page,
         "http": stack.url(),
         "http_kind": stack.http_kind().map(HttpKind::name),
         "dynamodb": stack.dynamodb_url(),
@@ -38,7 +39,7 @@ pub(crate) fn addresses(stack: &Stack) -> Value {
 }
 
 /// The addresses and what to try, for people.
-pub(crate) fn guide(stack: &Stack) -> String {
+pub(crate) fn guide(stack: &Stack, page: Option<&str>) -> String {
     let (entrance, what_to_try) = match stack.trigger() {
         Trigger::Http => (http_entrance(stack), http(stack)),
         Trigger::Sqs => (sqs_entrance(stack), sqs(stack)),
@@ -49,7 +50,9 @@ pub(crate) fn guide(stack: &Stack) -> String {
         Trigger::Stream => (stream_entrance(stack), stream(stack)),
     };
     let (dynamodb, table) = (stack.dynamodb_url(), Stack::TABLE);
-    format!("{entrance}DynamoDB          {dynamodb}  (table {table})\n{what_to_try}\nCtrl-C stops.\n")
+    let page =
+        page.map(|url| format!("page              {url}  (what happens here, and buttons)\n")).unwrap_or_default();
+    format!("{page}{entrance}DynamoDB          {dynamodb}  (table {table})\n{what_to_try}\nCtrl-C stops.\n")
 }
 
 fn name(stack: &Stack) -> &str {

@@ -12,6 +12,7 @@ mod guide;
 mod invoke;
 mod local;
 mod operate;
+mod page;
 mod queue_options;
 mod ready_made;
 mod records;

@@ -16,6 +16,8 @@ pub(crate) struct ReadyMade {
     pub(crate) environment: &'static [(&'static str, &'static str)],
     /// What a message or event for it may look like, for people to send.
     pub(crate) example: &'static str,
+    /// What in the example makes it that one; empty where its key is no part of it.
+    pub(crate) example_key: &'static str,
 }
 
 /// A table with string keys.
@@ -50,6 +52,7 @@ pub(crate) const READY_MADE: [ReadyMade; 4] = [
         is_relayed: true,
         environment: &[],
         example: r#"{"amount": 1200, "currency": "EUR", "customer": "cus_42"}"#,
+        example_key: "",
     },
     ReadyMade {
         name: "claims-intake",
@@ -59,6 +62,7 @@ pub(crate) const READY_MADE: [ReadyMade; 4] = [
         is_relayed: true,
         environment: &[("CHUNK_MODEL", "chunks-v1")],
         example: r#"{"tenant": "tenant-7", "claim_id": "CLM-2026-000123", "document": "Water came through the ceiling."}"#,
+        example_key: "CLM-2026-000123",
     },
     ReadyMade {
         name: "order-events",
@@ -73,6 +77,7 @@ pub(crate) const READY_MADE: [ReadyMade; 4] = [
         is_relayed: false,
         environment: &[],
         example: r#"{"source": "com.example.orders", "detail-type": "OrderPlaced", "detail": {"idempotencyKey": "order-1001-placed", "order_id": "ord-1001", "customer_id": "cus-42", "amount": 4200, "currency": "EUR", "occurred_at": "2026-10-01T12:00:00Z", "sequence": 1}}"#,
+        example_key: "order-1001-placed",
     },
     ReadyMade {
         name: "outbox-relay",
@@ -83,6 +88,7 @@ pub(crate) const READY_MADE: [ReadyMade; 4] = [
         // The local bus takes events for every name.
         environment: &[("OUTBOX_BUS", "default")],
         example: r#"{"pk": {"S": "local#create-charge#v1#example"}, "sk": {"S": "outbox#AAAAAAAAAAAAAAAAAAAAAA#0000"}, "execution": {"B": "AAAAAAAAAAAAAAAAAAAAAA=="}, "event_id": {"S": "event-1"}, "key": {"S": "event-1"}, "to": {"S": "sqs"}, "queue": {"S": "receipts"}, "body": {"S": "{\"charge\": \"ch_1\"}"}, "created_at": {"N": "1790856000000"}, "expires_at": {"N": "1893456000"}, "schema": {"N": "1"}}"#,
+        example_key: "",
     },
 ];
 

@@ -13,13 +13,14 @@ use idempotency_testkit::{
     function_binary,
     http_front::HttpKind,
     keyed_service::KeyedService,
-    lambda::{AsyncInvoker, Function, FunctionConfig, Logs},
+    lambda::{AsyncInvoker, Function, FunctionConfig, FunctionEvent, Logs},
     payment_provider::PaymentProvider,
     sqs::{EventSourceMapping, Queue, Sqs},
     summariser::Summariser,
 };
 
 use lambda_idempotency::Idempotency;
+use tokio::sync::mpsc;
 
 use crate::{
     CliError, QueueOptions, Records, Relay, RelayOptions, Trigger,
@@ -69,6 +70,8 @@ pub struct StackOptions {
     pub logs: Logs,
     /// Environment variables of the function beside those that the stack sets.
     pub environment: Vec<(String, String)>,
+    /// Who is told what happens to the function.
+    pub observer: Option<mpsc::UnboundedSender<FunctionEvent>>,
 }
 
 /// The function, its DynamoDB and the services that it calls behind fault proxies, queues and a bus, and what invokes it in front.
@@ -103,6 +106,7 @@ impl Default for StackOptions {
             concurrency: 50,
             logs: Logs::Inherit,
             environment: Vec::new(),
+            observer: None,
         }
     }
 }
@@ -205,6 +209,10 @@ impl Stack {
             _ => config,
         };
         let config = options.environment.iter().fold(config, |config, (name, value)| config.env(name, value));
+        let config = match options.observer.clone() {
+            Some(observer) => config.observe(observer),
+            None => config,
+        };
         let function = Function::new(config)?;
         let stem = ready_made.map_or(options.function.as_str(), |function| function.queue);
         let entrance = Entrance::open(&options, stem, &services, &function, &dynamodb_url).await?;

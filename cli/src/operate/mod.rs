@@ -25,6 +25,8 @@ use serde_json::json;
 
 pub(crate) use self::error::CODES;
 pub use self::error::OperateError;
+pub(crate) use self::explain::{State, operation};
+pub(crate) use self::rows::Beside;
 use self::{
     doctor::Doctor, error::Exit, estimate::Estimate, evict::Evict, inspect::Inspect, list::List, resolve::Resolve,
     watch::Watch,

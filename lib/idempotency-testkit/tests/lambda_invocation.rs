@@ -4,8 +4,9 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use idempotency_testkit::lambda::{Exit, Function, FunctionConfig, FunctionError, InvokeError, Logs};
+use idempotency_testkit::lambda::{Exit, Function, FunctionConfig, FunctionError, FunctionEvent, InvokeError, Logs};
 use serde_json::{Value, json};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 fn config() -> FunctionConfig {
     FunctionConfig::new("fixture", env!("CARGO_BIN_EXE_testkit-fixture-function"))
@@ -183,4 +184,64 @@ async fn a_missing_binary_says_how_to_build_it() {
 
     let error = Function::new(FunctionConfig::new("directory", "/")).unwrap_err();
     assert!(matches!(error, FunctionError::NotAFile { .. }));
+}
+
+/// What an observer is told next, but for lines.
+async fn told(events: &mut UnboundedReceiver<FunctionEvent>) -> FunctionEvent {
+    loop {
+        match tokio::time::timeout(Duration::from_secs(30), events.recv()).await.unwrap().unwrap() {
+            FunctionEvent::Line(_) => {}
+            event => return event,
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_observer_is_told_of_every_invocation_and_its_end_even_if_nobody_waits_for_it() {
+    let (observer, mut events) = unbounded_channel();
+    let function = Function::new(config().observe(observer)).unwrap();
+    let event = json!({ "do": "echo" });
+    invoke(&function, event.clone()).await.unwrap();
+    let FunctionEvent::Invoked { invocation, payload, request_id } = told(&mut events).await else { panic!() };
+    assert_eq!((serde_json::from_slice::<Value>(&payload).unwrap(), request_id.len()), (event, 36));
+    let FunctionEvent::Ended { invocation: ended, result } = told(&mut events).await else { panic!() };
+    assert_eq!((ended, result.unwrap()), (invocation, payload));
+
+    assert!(invoke(&function, json!({ "do": "fail" })).await.is_err());
+    assert!(matches!(told(&mut events).await, FunctionEvent::Invoked { .. }));
+    let FunctionEvent::Ended { result: Err(failure), .. } = told(&mut events).await else { panic!() };
+    assert_eq!(failure.word, "failed");
+
+    // The caller goes away before the function has answered.
+    let caller = tokio::spawn({
+        let function = function.clone();
+        async move { function.invoke(json!({ "do": "echo" }).to_string()).await }
+    });
+    assert!(matches!(told(&mut events).await, FunctionEvent::Invoked { .. }));
+    caller.abort();
+    assert!(matches!(told(&mut events).await, FunctionEvent::Ended { result: Ok(_), .. }));
+    function.shutdown().await;
+}
+
+#[tokio::test]
+async fn an_observer_is_told_of_the_lines_which_go_where_they_went_before() {
+    let (observer, mut events) = unbounded_channel();
+    let function = Function::new(config().logs(Logs::Captured).observe(observer)).unwrap();
+    invoke(&function, json!({ "do": "print" })).await.unwrap();
+    let mut lines = Vec::new();
+    while lines.len() < 2 {
+        if let FunctionEvent::Line(line) = events.recv().await.unwrap() {
+            lines.push(line.text);
+        }
+    }
+    // They are two pipes, so neither comes first.
+    lines.sort_unstable();
+    assert_eq!(lines, ["to stderr", "to stdout"]);
+    // A sandbox has ended once its lines are read.
+    for sandbox in function.sandboxes() {
+        sandbox.kill();
+        sandbox.exited().await;
+    }
+    assert_eq!(function.logs().len(), 2);
+    function.shutdown().await;
 }

@@ -57,6 +57,6 @@ pub use error::FaultProxyError;
 pub use fault::Fault;
 pub use gate::Gate;
 pub use log::RecordedRequest;
-pub use proxy::FaultProxy;
+pub use proxy::{FaultProxy, Rules};
 pub use request::ProxiedRequest;
 pub use rule::{Rule, RuleBuilder};

@@ -34,6 +34,17 @@ pub struct FaultProxy {
     server: ServerTask,
 }
 
+/// A handle to a proxy's rules, for whoever does not own it. When the proxy has gone it does nothing. Clones are the same.
+#[derive(Debug, Clone)]
+pub struct Rules(Arc<Shared>);
+
+impl Rules {
+    /// Adds a rule behind the ones that are there.
+    pub fn inject(&self, rule: Rule) {
+        lock(&self.0.rules).push(rule);
+    }
+}
+
 impl FaultProxy {
     /// Starts a proxy in front of `upstream`, such as [`crate::dynamodb::EmbeddedDynamoDb::endpoint_url`].
     ///
@@ -69,6 +80,12 @@ impl FaultProxy {
     /// Adds a rule behind the ones that are there.
     pub fn inject(&self, rule: Rule) {
         lock(&self.shared.rules).push(rule);
+    }
+
+    /// A handle for whoever is to add rules and does not own the proxy.
+    #[must_use]
+    pub fn rules(&self) -> Rules {
+        Rules(Arc::clone(&self.shared))
     }
 
     /// Removes all rules. Requests that a rule already holds stay held.

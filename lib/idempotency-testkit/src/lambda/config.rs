@@ -2,6 +2,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use tokio::sync::mpsc;
+
+use super::FunctionEvent;
+
 /// What Lambda knows about a function.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -29,6 +33,8 @@ pub struct FunctionConfig {
     pub kill_at_deadline: bool,
     /// Where the function's output goes. Default: [`Logs::Inherit`].
     pub logs: Logs,
+    /// Who is told what happens to the function. Default: nobody.
+    pub observer: Option<mpsc::UnboundedSender<FunctionEvent>>,
 }
 
 /// Where the standard output and standard error of a function go.
@@ -57,6 +63,7 @@ impl FunctionConfig {
             concurrency: 10,
             kill_at_deadline: true,
             logs: Logs::default(),
+            observer: None,
         }
     }
 
@@ -106,6 +113,14 @@ impl FunctionConfig {
     #[must_use]
     pub fn logs(mut self, logs: Logs) -> Self {
         self.logs = logs;
+        self
+    }
+
+    /// Sets [`Self::observer`](field@Self::observer): every invocation, its end, and every line that the function writes are sent there,
+    /// for as long as somebody receives. The lines still go where [`Self::logs`](field@Self::logs) says.
+    #[must_use]
+    pub fn observe(mut self, observer: mpsc::UnboundedSender<FunctionEvent>) -> Self {
+        self.observer = Some(observer);
         self
     }
 }

@@ -6,8 +6,9 @@ use bytes::Bytes;
 use tokio::sync::{mpsc, oneshot, watch};
 use uuid::Uuid;
 
-use super::invocation::{Invocation, Message, REQUEST_LIMIT};
+use super::invocation::{Invocation, Message, REQUEST_LIMIT, Reply};
 use super::logs::LogBuffer;
+use super::observed::Observed;
 use super::process::Process;
 use super::runtime_api::RuntimeApi;
 use super::sandbox::SandboxShared;
@@ -46,9 +47,9 @@ impl Function {
         }
         config.binary = binary;
         let inner = Inner {
+            logs: LogBuffer::new(&config),
             config: Arc::new(config),
             sandboxes: Mutex::default(),
-            logs: LogBuffer::default(),
             shut_down: AtomicBool::new(false),
         };
         Ok(Self { inner: Arc::new(inner) })
@@ -81,12 +82,22 @@ impl Function {
     /// As [`Self::invoke`].
     pub async fn invoke_as(&self, request_id: &str, payload: impl Into<Bytes>) -> Result<Bytes, InvokeError> {
         let payload = payload.into();
+        let observed = Observed::invoked(self.inner.config.observer.as_ref(), request_id, &payload);
+        let refused = |error| {
+            let refused = Err(error);
+            observed.ended(&refused);
+            refused
+        };
         if payload.len() > REQUEST_LIMIT {
-            return Err(InvokeError::PayloadTooLarge { size: payload.len(), limit: REQUEST_LIMIT });
+            return refused(InvokeError::PayloadTooLarge { size: payload.len(), limit: REQUEST_LIMIT });
         }
         loop {
-            let sandbox = self.inner.reserve()?;
-            let (reply, answer) = oneshot::channel();
+            let sandbox = match self.inner.reserve() {
+                Ok(sandbox) => sandbox,
+                Err(error) => return refused(error),
+            };
+            let (caller, answer) = oneshot::channel();
+            let reply = Reply { caller, observed: observed.clone() };
             let invocation = Invocation { request_id: request_id.to_owned(), payload: payload.clone(), reply };
             // A sandbox that ends before its process has got the event drops the reply. The function has
             // seen nothing then, so this is not a retry.

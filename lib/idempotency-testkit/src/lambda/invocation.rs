@@ -4,6 +4,7 @@ use bytes::Bytes;
 use tokio::sync::oneshot;
 
 use super::InvokeError;
+use super::observed::Observed;
 
 /// "Lambda quotas" in AWS's guide says 6 MB for a synchronous request; this is the number in the
 /// service's own `RequestTooLargeException`.
@@ -18,7 +19,22 @@ pub(super) struct Invocation {
     pub(super) request_id: String,
     pub(super) payload: Bytes,
     /// Dropping it unused means: the process never saw the event, so another sandbox may have it.
-    pub(super) reply: oneshot::Sender<Result<Bytes, InvokeError>>,
+    pub(super) reply: Reply,
+}
+
+/// Where the answer goes: to the caller, and to whoever observes the function.
+#[derive(Debug)]
+pub(super) struct Reply {
+    pub(super) caller: oneshot::Sender<Result<Bytes, InvokeError>>,
+    pub(super) observed: Observed,
+}
+
+impl Reply {
+    pub(super) fn send(self, result: Result<Bytes, InvokeError>) {
+        self.observed.ended(&result);
+        // The caller may have dropped its future; the invocation has gone on without it.
+        let _ = self.caller.send(result);
+    }
 }
 
 /// The answer to `GET /runtime/invocation/next`.

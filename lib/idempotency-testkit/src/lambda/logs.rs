@@ -1,11 +1,14 @@
 use std::collections::VecDeque;
+use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
-use tokio::task::JoinHandle;
+use tokio::sync::mpsc;
+use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::process::Output;
+use super::{FunctionConfig, FunctionEvent, Logs};
 use crate::locked::lock;
 
 /// Old lines make room for new ones: a looping function must not eat the host's memory.
@@ -23,17 +26,25 @@ pub struct LogLine {
     pub text: String,
 }
 
-/// The captured lines of all sandboxes of a function.
-#[derive(Debug, Clone, Default)]
-pub(super) struct LogBuffer(Arc<Mutex<VecDeque<LogLine>>>);
+/// The captured lines of all sandboxes of a function, and where else they go.
+#[derive(Debug, Clone)]
+pub(super) struct LogBuffer {
+    captured: Arc<Mutex<VecDeque<LogLine>>>,
+    logs: Logs,
+    observer: Option<mpsc::UnboundedSender<FunctionEvent>>,
+}
 
 impl LogBuffer {
+    pub(super) fn new(config: &FunctionConfig) -> Self {
+        Self { captured: Arc::default(), logs: config.logs, observer: config.observer.clone() }
+    }
+
     pub(super) fn lines(&self) -> Vec<LogLine> {
-        lock(&self.0).iter().cloned().collect()
+        lock(&self.captured).iter().cloned().collect()
     }
 
     fn push(&self, line: LogLine) {
-        let mut lines = lock(&self.0);
+        let mut lines = lock(&self.captured);
         if lines.len() == KEPT_LINES {
             lines.pop_front();
         }
@@ -53,10 +64,25 @@ impl LogBuffer {
         // Bytes, not `lines()`: output that is not UTF-8 must not end the capture.
         while reader.read_until(b'\n', &mut line).await.is_ok_and(|read| read > 0) {
             let text = String::from_utf8_lossy(line.trim_ascii_end()).into_owned();
-            self.push(LogLine { sandbox: sandbox.clone(), text });
+            let told = LogLine { sandbox: sandbox.clone(), text };
+            if let Some(observer) = &self.observer {
+                let _ = observer.send(FunctionEvent::Line(told.clone()));
+            }
+            match self.logs {
+                Logs::Captured => self.push(told),
+                Logs::Inherit => forward(std::mem::take(&mut line)).await,
+                Logs::Discard => {}
+            }
             line.clear();
         }
     }
+}
+
+/// Writes a line where the function would have written it by itself. Whoever stops reading there stops the function, as without an
+/// observer, and not the host.
+async fn forward(line: Vec<u8>) {
+    // A host whose standard error is closed has nobody to tell.
+    let _ = spawn_blocking(move || io::stderr().lock().write_all(&line)).await;
 }
 
 /// The background readers of one process.

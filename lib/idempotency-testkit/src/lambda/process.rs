@@ -43,8 +43,8 @@ impl Process {
             .envs(variables(config, id, runtime_api))
             .current_dir(config.binary.parent().unwrap_or(Path::new("/")))
             .stdin(Stdio::null())
-            .stdout(sink(config.logs))
-            .stderr(sink(config.logs))
+            .stdout(sink(config))
+            .stderr(sink(config))
             // Ctrl-C in a terminal goes to the whole foreground group; the host alone decides when a
             // function ends. If the host dies, the kernel wakes the stopped members of such a group.
             .process_group(0)
@@ -102,8 +102,9 @@ fn pid_of(child: &Child) -> Option<Pid> {
     child.id().and_then(|id| Pid::from_raw(id.cast_signed()))
 }
 
-fn sink(logs: Logs) -> Stdio {
-    match logs {
+fn sink(config: &FunctionConfig) -> Stdio {
+    match config.logs {
+        _ if config.observer.is_some() => Stdio::piped(),
         Logs::Inherit => Stdio::from(io::stderr()),
         Logs::Discard => Stdio::null(),
         Logs::Captured => Stdio::piped(),

@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 use uuid::Uuid;
 
 use super::environment::function_arn;
-use super::invocation::{Ack, Delivery, Ending, ErrorReport, Invocation, Message, RESPONSE_LIMIT};
+use super::invocation::{Ack, Delivery, Ending, ErrorReport, Invocation, Message, RESPONSE_LIMIT, Reply};
 use super::logs::LogReaders;
 use super::runtime_api::RuntimeApi;
 use super::sandbox::SandboxShared;
@@ -25,8 +25,6 @@ use crate::clock::{epoch_millis, since_epoch};
 const TERM_GRACE: Duration = Duration::from_millis(500);
 /// How long the last words of an ended process may take to arrive.
 const LAST_WORDS: Duration = Duration::from_millis(250);
-
-type Reply = oneshot::Sender<Result<Bytes, InvokeError>>;
 
 pub(super) struct Supervisor {
     pub(super) config: Arc<FunctionConfig>,
@@ -302,8 +300,7 @@ impl Supervisor {
 
 fn answer(reply: Option<Reply>, result: Result<Bytes, InvokeError>) {
     if let Some(reply) = reply {
-        // The caller may have dropped its future; the invocation has gone on without it.
-        let _ = reply.send(result);
+        reply.send(result);
     }
 }
 
