@@ -84,12 +84,12 @@ async fn a_new_home_replays_what_was_replicated_and_repeats_what_was_not() {
     let virginia = region(VIRGINIA, Some(VIRGINIA), &[]).await;
     assert_eq!(replicate(&ireland.stack.dynamodb(), &virginia.stack.dynamodb()).await, 1);
     // Ireland is cut off with this one.
-    assert_eq!(ireland.charge(&Charge::new("left behind")).await.status, 201);
+    assert_eq!(ireland.charge(&Charge::new("left-behind")).await.status, 201);
 
     first.assert_replayed_by(&virginia.charge(&Charge::new("replicated")).await);
     assert_eq!(virginia.charges(), 0);
     // This is what the guide says may run twice.
-    assert_eq!(virginia.charge(&Charge::new("left behind")).await.status, 201);
+    assert_eq!(virginia.charge(&Charge::new("left-behind")).await.status, 201);
     assert_eq!(virginia.charges(), 1);
     ireland.stop().await;
     virginia.stop().await;
