@@ -79,7 +79,7 @@ fn python(value: &Value, to: &mut String) -> Result<(), HashError> {
         Value::Object(members) => {
             let mut members: Vec<_> = members.iter().collect();
             // By code points, which is the order of the bytes of UTF-8.
-            members.sort_by(|(a, _), (b, _)| a.cmp(b));
+            members.sort_by_key(|(name, _)| *name);
             to.push('{');
             for (index, (name, value)) in members.into_iter().enumerate() {
                 *to += if index > 0 { ", " } else { "" };
