@@ -49,6 +49,7 @@ mod propagation;
 mod queue_world;
 mod queues;
 mod reconcile;
+mod regions;
 mod request_counts;
 mod store_down;
 mod template;

@@ -230,6 +230,12 @@ async fn shadowed() -> Told {
     assert_charges(world, &expected).await
 }
 
+async fn in_another_region() -> Told {
+    let world = World::with(StackOptions::default().env("IDEMPOTENCY_HOME_REGION", "mars-north-1")).await;
+    assert_eq!(world.charge(&Charge::new("order-42")).await.problem(), "misdirected");
+    assert_charges(world, &[(Metric::Requests, 1), (Metric::Misdirected, 1)]).await
+}
+
 /// An order whose refund is refused, first for now and then for good.
 async fn a_stuck_order() -> Told {
     let world = World::start().await;
@@ -301,7 +307,7 @@ async fn messages() -> Told {
 #[tokio::test]
 async fn each_outcome_is_counted_once_for_its_operation_and_once_for_all() {
     type Scene = futures::future::LocalBoxFuture<'static, Told>;
-    let scenes: [Scene; 11] = [
+    let scenes: [Scene; 12] = [
         Box::pin(ordinary_requests()),
         Box::pin(failures()),
         Box::pin(a_takeover()),
@@ -309,6 +315,7 @@ async fn each_outcome_is_counted_once_for_its_operation_and_once_for_all() {
         Box::pin(an_uncertain_outcome()),
         Box::pin(without_protection()),
         Box::pin(shadowed()),
+        Box::pin(in_another_region()),
         Box::pin(a_stuck_order()),
         Box::pin(a_lost_compensation()),
         Box::pin(transfers()),

@@ -67,6 +67,13 @@ impl Claim {
         Self { took_over, ..self }
     }
 
+    /// The same claim, if another system is known to have lost an attempt at the same operation before it: the right to say what became of
+    /// that attempt's effect. `None` for an atomic claim, which has nothing that could take the place of.
+    pub fn after_a_lost_attempt(self) -> Option<Abandoned> {
+        let observed = self.asks.is_none().then_some(self.expected)??;
+        Some(Abandoned { observed, claim: Self { took_over: true, ..self } })
+    }
+
     /// The write that ends this claim.
     pub(crate) fn end(&self, status: Status, result: Option<StoredResult>) -> Write {
         self.write(Record { status, result, ..self.record.clone() })

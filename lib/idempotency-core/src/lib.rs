@@ -48,6 +48,7 @@ mod end;
 mod engine;
 mod fingerprint;
 mod hash;
+mod home_region;
 mod json_pointer;
 mod key;
 mod key_part;
@@ -86,6 +87,7 @@ pub use engine::{
     Timeouts,
 };
 pub use fingerprint::{Fingerprint, FingerprintBuilder};
+pub use home_region::{HomeRegion, NotHome};
 pub use json_pointer::{JsonPointer, JsonPointerError};
 pub use key::{IdempotencyKey, KeyError};
 pub use key_part::{EncodedPart, KeyPart, KeyPartError, PartSlot};

@@ -39,6 +39,7 @@ mod item;
 mod observer;
 mod outbox_item;
 mod partition;
+mod powertools_table;
 mod put_condition;
 mod row_item;
 mod scan;
@@ -52,6 +53,7 @@ pub use client::{client_from_env, retries, sdk_config_from_env, sdk_config_loade
 pub use item::{attribute, record_from_item};
 pub use observer::StoreObserver;
 pub use outbox_item::{item_from_outbox_entry, outbox_attribute, outbox_entry_from_item};
+pub use powertools_table::{PowertoolsAttribute, PowertoolsFlavour, PowertoolsRow, PowertoolsStatus, PowertoolsTable};
 pub use scan::{PositionError, ScanPage, ScanPosition, TableScan};
 pub use store::DynamoDbStore;
 pub use stored_item::StoredItem;

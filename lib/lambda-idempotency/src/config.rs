@@ -1,13 +1,14 @@
 //! The handle that a function's handlers share.
 
-use std::{env, fmt, time::Duration};
+use std::{env, fmt, sync::Arc, time::Duration};
 
-use idempotency_core::{Batched, Engine, Namespace, NamespaceError};
+use idempotency_core::{Batched, Engine, HomeRegion, Namespace, NamespaceError};
 use idempotency_dynamodb::{DynamoDbStore, client_from_env};
 
 use crate::{
     Mode, ModeError,
     metrics::{self, StoreMetrics},
+    migration::Migration,
 };
 
 /// The handle that a function's handlers share: the store and the namespace. Make one at start-up.
@@ -18,6 +19,7 @@ pub struct Idempotency<S = DynamoDbStore> {
     engine: Engine<S>,
     namespace: Namespace,
     mode: Mode,
+    migration: Option<Arc<Migration>>,
     #[cfg(feature = "sqs")]
     sqs: Option<aws_sdk_sqs::Client>,
 }
@@ -48,6 +50,11 @@ pub enum ConfigError {
     /// What is said about metrics is unknown.
     #[error("environment variable IDEMPOTENCY_METRICS: {0:?} is no choice; say embedded or off")]
     Metrics(String),
+    /// A home region is named, and nothing says which region this is.
+    #[error(
+        "environment variable IDEMPOTENCY_HOME_REGION is set, and AWS_REGION is not: nothing says whether this is the home region"
+    )]
+    Region,
 }
 
 impl fmt::Debug for ConfigError {
@@ -69,8 +76,12 @@ impl Idempotency {
     /// The environment variable that says where [`metrics`](crate::metrics) go; `embedded` if it is not set.
     pub const METRICS: &str = METRICS;
 
-    /// A handle from the function's environment: `IDEMPOTENCY_TABLE`, `IDEMPOTENCY_NAMESPACE`, `IDEMPOTENCY_MODE` and
-    /// `IDEMPOTENCY_METRICS` if they are set, and what the SDK reads (region, credentials, `AWS_ENDPOINT_URL_DYNAMODB` for a local
+    /// The environment variable with the one region in which keys are claimed, for a global table; all regions if it is not set. See
+    /// [`with_home_region`](Self::with_home_region).
+    pub const HOME_REGION: &str = "IDEMPOTENCY_HOME_REGION";
+
+    /// A handle from the function's environment: `IDEMPOTENCY_TABLE`, `IDEMPOTENCY_NAMESPACE`, `IDEMPOTENCY_MODE`,
+    /// `IDEMPOTENCY_METRICS` and `IDEMPOTENCY_HOME_REGION` if they are set, and what the SDK reads (region, credentials, `AWS_ENDPOINT_URL_DYNAMODB` for a local
     /// engine). In Lambda it sets up [`metrics`](crate::metrics). Makes no request.
     ///
     /// Dropping the future builds nothing.
@@ -90,8 +101,16 @@ impl Idempotency {
         if mode != Mode::Enforce {
             tracing::warn!(%mode, "IDEMPOTENCY_MODE: duplicate requests are NOT held back, every request runs");
         }
-        let store = DynamoDbStore::new(client_from_env().await, table).observed_by(StoreMetrics);
-        Ok(Self::new(store, namespace).with_mode(mode))
+        let client = client_from_env().await;
+        // The region of the replica that is written to is what counts; in Lambda it is the function's.
+        let here = client.config().region().map(|region| region.as_ref().to_owned());
+        let store = DynamoDbStore::new(client, table).observed_by(StoreMetrics);
+        let idempotency = Self::new(store, namespace).with_mode(mode);
+        match (choice(Self::HOME_REGION), here) {
+            (None, _) => Ok(idempotency),
+            (Some(home), Some(here)) => Ok(idempotency.with_home_region(HomeRegion::new(here, home))),
+            (Some(_), None) => Err(ConfigError::Region),
+        }
     }
 }
 
@@ -107,6 +126,7 @@ impl<S> Idempotency<S> {
             engine,
             namespace,
             mode: Mode::Enforce,
+            migration: None,
             #[cfg(feature = "sqs")]
             sqs: None,
         }
@@ -116,6 +136,38 @@ impl<S> Idempotency<S> {
     #[must_use]
     pub fn with_mode(self, mode: Mode) -> Self {
         Self { mode, ..self }
+    }
+
+    /// The same handle for a global table with eventual consistency: keys are claimed in their home region only. A request for another
+    /// region's key is refused before the store is asked, by HTTP with 421. Without it two regions can both claim a key, and both run.
+    ///
+    /// [`from_env`](Idempotency::from_env) does this where `IDEMPOTENCY_HOME_REGION` names one home for all keys; here each tenant can have
+    /// its own. The modes `off` and `shadow` refuse nothing.
+    ///
+    /// ```
+    /// use lambda_idempotency::{HomeRegion, Idempotency, MemoryStore, Namespace};
+    ///
+    /// # fn home_of(tenant: &str) -> Option<String> { Some(tenant.split_once('.')?.0.to_owned()) }
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let here = "eu-west-1";
+    /// // `here` is AWS_REGION, `home_of` looks into a table of tenants that all regions have.
+    /// let home = HomeRegion::by_scope(here, |scope| home_of(scope.as_tenant()?));
+    /// let idempotency = Idempotency::new(MemoryStore::default(), Namespace::new("prod")?).with_home_region(home);
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn with_home_region(self, home: HomeRegion) -> Self {
+        Self { engine: self.engine.with_home_region(home), ..self }
+    }
+
+    /// The same handle, whose operations take old functions' places: see [`migration`](crate::migration). In mode `enforce` only.
+    #[must_use]
+    pub fn migrating(self, migration: Migration) -> Self {
+        Self { migration: Some(Arc::new(migration)), ..self }
+    }
+
+    pub(crate) const fn migration(&self) -> Option<&Arc<Migration>> {
+        self.migration.as_ref()
     }
 
     /// The same handle, which lets SQS messages in conflict come again when the lease of the attempt in flight is over, rather than after
@@ -138,6 +190,7 @@ impl<S> Idempotency<S> {
             engine: self.engine.batched(linger),
             namespace: self.namespace.clone(),
             mode: self.mode,
+            migration: self.migration.clone(),
             #[cfg(feature = "sqs")]
             sqs: self.sqs.clone(),
         }
@@ -165,6 +218,7 @@ impl<S> Clone for Idempotency<S> {
             engine: self.engine.clone(),
             namespace: self.namespace.clone(),
             mode: self.mode,
+            migration: self.migration.clone(),
             #[cfg(feature = "sqs")]
             sqs: self.sqs.clone(),
         }

@@ -46,6 +46,7 @@
 //! | feature | what it adds |
 //! |---|---|
 //! | `client` | [`client`]: the caller's side, a layer of `reqwest-middleware` that keeps a key until a definite answer |
+//! | `powertools` | [`migration::python_hash`] and [`migration::typescript_hash`], by which rows of Powertools for AWS Lambda are found |
 //! | `sns` | [`propagation::WithKey`] for messages that the AWS SDK publishes to SNS |
 //! | `sqs` | [`propagation::WithKey`] for messages that the AWS SDK sends to SQS, and `Idempotency::with_sqs`, by which messages in conflict come again when the lease is over |
 //! | `uuid` | `uuid::Uuid` may be part of a derived key ([`KeyPart`]) |
@@ -59,6 +60,7 @@ pub mod function;
 pub mod http;
 mod logs;
 pub mod metrics;
+pub mod migration;
 mod misfit;
 mod mode;
 mod outcome;
@@ -81,7 +83,9 @@ pub use idempotency_core::{
     AttributeValue, Event, EventError, EventId, Item, Refused, StageError, StepError, TableWrite, Undo, Undone,
 };
 #[doc(no_inline)]
-pub use idempotency_core::{Clock, Engine, MemoryStore, NamespaceError, OperationError, ScopeError, Timeouts};
+pub use idempotency_core::{
+    Clock, Engine, HomeRegion, MemoryStore, NamespaceError, NotHome, OperationError, ScopeError, Timeouts,
+};
 /// Keys and ids that are derived from what a request is about.
 pub use idempotency_core::{
     ContentId, ContentIdBuilder, EncodedPart, KeyBuilder, KeyPart, KeyPartError, PartSlot, content_id, key,
@@ -132,3 +136,13 @@ struct GuideToFunctions;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/effects.md")]
 struct GuideToEffects;
+
+/// The guide to several regions, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/multi-region.md")]
+struct GuideToRegions;
+
+/// The guide of those who come from Powertools, compiled.
+#[cfg(all(doctest, feature = "powertools"))]
+#[doc = include_str!("../../../docs/guide/migrating-from-powertools.md")]
+struct GuideFromPowertools;

@@ -50,6 +50,7 @@ fn is_open(claimed: &Result<Claimed, ClaimError>, policy: &Policy) -> bool {
 fn count_claimed(operation: &Operation, claimed: &Result<Claimed, ClaimError>) {
     match claimed {
         Ok(claimed) => count_settled(operation, claimed),
+        Err(ClaimError::NotHome(_)) => count(operation, Metric::Misdirected),
         Err(_) => count(operation, Metric::StoreUnavailable),
     }
 }
@@ -196,6 +197,7 @@ fn attempt(claimed: &Result<Claimed, ClaimError>) -> Option<u32> {
 pub(crate) const fn name(claimed: &Result<Claimed, ClaimError>) -> &'static str {
     match claimed {
         Ok(claimed) => name_of(claimed),
+        Err(ClaimError::NotHome(_)) => "misdirected",
         Err(_) => "not_claimed",
     }
 }

@@ -25,6 +25,7 @@ const FIRST_RETRY: Duration = Duration::from_secs(60);
 pub(crate) struct Expected<'a> {
     pub(crate) table: &'a str,
     pub(crate) namespace: Option<&'a str>,
+    pub(crate) home_region: Option<&'a str>,
 }
 
 /// What was found, and which queues invoke the function.
@@ -112,6 +113,21 @@ fn environment(function: &GetFunctionConfigurationOutput, expected: &Expected<'_
         ),
         (Some(namespace), _) => about.ok(format!("its namespace is {namespace}")),
     }
+    match (value(Idempotency::HOME_REGION), expected.home_region) {
+        (None, None) => {}
+        (Some(home), Some(expected)) if home == expected => about.ok(format!("it claims keys in {home} only")),
+        (Some(home), Some(expected)) => about.problem(
+            format!("its {} is {home}, not {expected}", Idempotency::HOME_REGION),
+            "regions that do not agree both claim one key, and both run, or none of them does",
+            "set the variable to the same region in the functions of all regions",
+        ),
+        (None, Some(_)) => about.warn(
+            format!("it has no {}", Idempotency::HOME_REGION),
+            "unless its code calls with_home_region, it claims keys of other regions too",
+            "set it, or see that the code does",
+        ),
+        (Some(home), None) => about.ok(format!("it claims keys in {home} only")),
+    }
     match value(Idempotency::MODE) {
         None | Some("enforce") => {}
         Some(mode) => about.problem(
@@ -193,13 +209,14 @@ mod tests {
 
     #[test]
     fn the_environment_names_this_table_and_namespace_and_no_mode_that_protects_nothing() {
-        let of = |pairs: &[(&str, &str)]| {
+        let at = |home_region, pairs: &[(&str, &str)]| {
             let variables = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
             let environment = EnvironmentResponse::builder().set_variables(Some(variables)).build();
             let function = GetFunctionConfigurationOutput::builder().environment(environment).build();
-            let expected = Expected { table: "t", namespace: Some("prod") };
+            let expected = Expected { table: "t", namespace: Some("prod"), home_region };
             worst(|about| environment_of(&function, &expected, about))
         };
+        let of = |pairs: &[(&str, &str)]| at(None, pairs);
         use environment as environment_of;
         let (table, namespace) = (("IDEMPOTENCY_TABLE", "t"), ("IDEMPOTENCY_NAMESPACE", "prod"));
         assert_eq!(of(&[table, namespace]), Level::Ok);
@@ -213,6 +230,10 @@ mod tests {
         ] {
             assert_eq!(of(wrong), Level::Problem, "{wrong:?}");
         }
+        let home = ("IDEMPOTENCY_HOME_REGION", "eu-west-1");
+        assert_eq!(at(Some("eu-west-1"), &[table, namespace, home]), Level::Ok);
+        assert_eq!(at(Some("eu-west-1"), &[table, namespace]), Level::Warn, "its code may say it");
+        assert_eq!(at(Some("us-east-1"), &[table, namespace, home]), Level::Problem);
     }
 
     #[test]

@@ -38,8 +38,9 @@ pub(crate) struct Doctor {
     #[arg(long, value_name = "DURATION", value_parser = crate::cli::duration)]
     storage_ttl: Option<Duration>,
 
-    /// Of a global table: the region in which all requests of a key are served.
-    #[arg(long, value_name = "REGION")]
+    /// Of a global table: the region in which keys are claimed, as IDEMPOTENCY_HOME_REGION says it to functions. Where tenants have homes of
+    /// their own, the region of this replica.
+    #[arg(long, value_name = "REGION", env = "IDEMPOTENCY_HOME_REGION")]
     home_region: Option<String>,
 
     /// Exit with 1 for warnings and what could not be checked, too.
@@ -55,7 +56,11 @@ impl Doctor {
         let mut findings = table::check(&dynamodb, &table, self.home_region.as_deref()).await?;
         findings.extend(caller::check(&dynamodb, &table).await);
         let (lambda, sqs) = (aws_sdk_lambda::Client::new(&sdk), aws_sdk_sqs::Client::new(&sdk));
-        let expected = Expected { table: &table, namespace: namespace.as_ref().map(|namespace| namespace.as_str()) };
+        let expected = Expected {
+            table: &table,
+            namespace: namespace.as_ref().map(|namespace| namespace.as_str()),
+            home_region: self.home_region.as_deref(),
+        };
         for name in &self.functions {
             let looked = function::check(&lambda, name, &expected).await;
             findings.extend(looked.findings);

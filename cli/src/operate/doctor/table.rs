@@ -9,6 +9,7 @@ use aws_sdk_dynamodb::{
     },
 };
 use idempotency_dynamodb::attribute;
+use lambda_idempotency::Idempotency;
 
 use super::finding::{About, Finding};
 use crate::operate::error::OperateError;
@@ -137,20 +138,35 @@ fn protection(table: &TableDescription, about: &mut About) {
 /// Global tables: conditions see their own region only.
 fn replicas(table: &TableDescription, home_region: Option<&str>, about: &mut About) {
     let regions: Vec<&str> = table.replicas().iter().filter_map(|replica| replica.region_name()).collect();
+    let is_in = |home: &str| table.table_arn().is_none_or(|arn| arn.split(':').nth(3) == Some(home));
     let is_strong = table.multi_region_consistency() == Some(&MultiRegionConsistency::Strong);
     match (regions.is_empty(), is_strong, home_region) {
-        (true, _, _) => about.ok("it is in one region"),
+        (true, _, None) => about.ok("it is in one region"),
+        (true, _, Some(home)) if !is_in(home) => about.problem(
+            format!("it is in one region, and that is not the home region {home}"),
+            "functions here refuse every request (421)",
+            format!("name this region in {}, or work on the table in {home}", Idempotency::HOME_REGION),
+        ),
+        (true, _, Some(home)) => about.ok(format!("it is in one region, which is the home region {home}")),
         (false, true, _) => about.problem(
             format!("it is a global table with strong consistency ({})", regions.join(", ")),
-            "such a table has neither transactions nor time to live: staged writes, events and `resolve` fail, and nothing is deleted",
+            "such a table has neither transactions nor time to live (\"How DynamoDB global tables work\"): staged writes, events and `resolve` fail, and nothing is deleted",
             "use a table in one region, or a global table with eventual consistency and one home region for each key",
         ),
-        (false, false, None) => about.warn(
+        (false, false, None) => about.problem(
             format!("it is a global table with eventual consistency ({})", regions.join(", ")),
             "a condition sees its own region only: two regions can claim one key at once, and both run",
-            "send all requests of a key to one region, and say which by --home-region",
+            format!(
+                "set {} to one region in the functions of all regions, and say it here by --home-region (docs/guide/multi-region.md)",
+                Idempotency::HOME_REGION
+            ),
         ),
-        (false, false, Some(home)) if table.table_arn().is_some_and(|arn| arn.split(':').nth(3) != Some(home)) => about.warn(
+        (false, false, Some(home)) if regions.iter().all(|region| *region != home) && !is_in(home) => about.problem(
+            format!("its home region is {home}, and it has no replica there ({})", regions.join(", ")),
+            "every request is refused (421), in all regions",
+            "name a region that has a replica",
+        ),
+        (false, false, Some(home)) if !is_in(home) => about.warn(
             format!("it is a global table whose home region is {home}, and this is another region's replica"),
             "what is written here may be written there at the same time",
             format!("work on the home region's replica: --region {home}"),

@@ -67,6 +67,7 @@ impl From<ClaimError> for super::StepError {
         match error {
             ClaimError::Store(error) => Self::Store(error),
             ClaimError::Result(error) => Self::Store(StoreError::Refused(error.into())),
+            ClaimError::NotHome(error) => Self::Store(StoreError::Refused(error.into())),
             ClaimError::Token(error) => Self::Store(StoreError::Refused(error.into())),
         }
     }

@@ -7,8 +7,8 @@ use tracing::Instrument;
 use super::{Engine, Replay};
 use crate::{
     Abandoned, Attempt, Claim, ClaimRequest, CodecError, Decision, EpochMillis, ExecutionId, Fingerprint,
-    IdempotencyKey, Inserted, Namespace, Operation, OwnerToken, Policy, Record, RecordKey, Replaced, Scope, Status,
-    Store, StoreError, TokenError, attempt::Effects, decide,
+    IdempotencyKey, Inserted, Namespace, NotHome, Operation, OwnerToken, Policy, Record, RecordKey, Replaced, Scope,
+    Status, Store, StoreError, TokenError, attempt::Effects, decide,
 };
 
 /// How often a claim looks again when the record changes under it. Each round loses against another live request, so
@@ -83,6 +83,9 @@ pub enum ClaimError {
     /// No owner token could be drawn.
     #[error("the claim has no owner token")]
     Token(#[from] TokenError),
+    /// The key is claimed in another region. The store was not asked.
+    #[error(transparent)]
+    NotHome(#[from] NotHome),
 }
 
 impl<S: Store> Engine<S> {
@@ -102,8 +105,10 @@ impl<S: Store> Engine<S> {
     ///
     /// # Errors
     ///
-    /// [`ClaimError`] when the store gave no answer that proves who owns the key. The effect must not run then.
+    /// [`ClaimError`] when the store gave no answer that proves who owns the key, or the key is not claimed in this region. The effect must
+    /// not run then.
     pub async fn claim(&self, request: &Request, policy: &Policy) -> Result<Claimed, ClaimError> {
+        self.at_home(&request.scope)?;
         let token = OwnerToken::from_bytes(self.tokens.draw()?);
         let claim = self.claim_request(request, request.record_key(), token)?;
         let span = tracing::info_span!("claim", operation = %request.operation, record = %claim.key);

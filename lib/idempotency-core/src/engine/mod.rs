@@ -14,6 +14,7 @@ mod timeouts;
 mod undo_beside;
 mod unprotected;
 mod waiting;
+mod withdraw;
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -25,7 +26,7 @@ pub use self::{
     outcome::{Outcome, Replay},
     timeouts::Timeouts,
 };
-use crate::{Batched, Clock, EpochMillis, RandomTokens, SystemClock, TokenSource};
+use crate::{Batched, Clock, EpochMillis, HomeRegion, NotHome, RandomTokens, Scope, SystemClock, TokenSource};
 
 /// Runs the protocol over a store.
 ///
@@ -35,6 +36,7 @@ pub struct Engine<S> {
     clock: Arc<dyn Clock>,
     tokens: Arc<dyn TokenSource>,
     timeouts: Timeouts,
+    home: Option<HomeRegion>,
 }
 
 impl<S> Engine<S> {
@@ -45,6 +47,7 @@ impl<S> Engine<S> {
             clock: Arc::new(SystemClock),
             tokens: Arc::new(RandomTokens),
             timeouts: Timeouts::default(),
+            home: None,
         }
     }
 
@@ -66,6 +69,21 @@ impl<S> Engine<S> {
         Self { timeouts, ..self }
     }
 
+    /// The same engine, which claims keys in their home region only. Without this it claims all, as is right for a table in one region.
+    #[must_use]
+    pub fn with_home_region(self, home: HomeRegion) -> Self {
+        Self { home: Some(home), ..self }
+    }
+
+    /// Whether keys of this scope may be claimed here. [`claim`](Self::claim) asks this itself.
+    ///
+    /// # Errors
+    ///
+    /// [`NotHome`] when this is not their [home region](HomeRegion).
+    pub fn at_home(&self, scope: &Scope) -> Result<(), NotHome> {
+        self.home.as_ref().map_or(Ok(()), |home| home.check(scope))
+    }
+
     /// The same engine for messages that are carried out side by side: their calls reach the store together, and the end of one
     /// claim waits for others for `linger` at the longest. See [`Batched`].
     pub fn batched(&self, linger: Duration) -> Engine<Batched<S>> {
@@ -74,12 +92,18 @@ impl<S> Engine<S> {
             clock: Arc::clone(&self.clock),
             tokens: Arc::clone(&self.tokens),
             timeouts: self.timeouts,
+            home: self.home.clone(),
         }
     }
 
     /// The current time by the engine's clock.
     pub fn now(&self) -> EpochMillis {
         self.clock.now()
+    }
+
+    /// How long a call of the store may take for an attempt that the platform ends at `deadline`.
+    pub fn time_for_call(&self, deadline: EpochMillis) -> Duration {
+        self.timeouts.for_call(deadline, self.now())
     }
 
     /// The store.
@@ -95,12 +119,13 @@ impl<S> Clone for Engine<S> {
             clock: Arc::clone(&self.clock),
             tokens: Arc::clone(&self.tokens),
             timeouts: self.timeouts,
+            home: self.home.clone(),
         }
     }
 }
 
 impl<S> fmt::Debug for Engine<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Engine").field("timeouts", &self.timeouts).finish_non_exhaustive()
+        f.debug_struct("Engine").field("timeouts", &self.timeouts).field("home", &self.home).finish_non_exhaustive()
     }
 }

@@ -5,6 +5,7 @@ mod atomic;
 mod compensation;
 mod events_in_log;
 mod fingerprint;
+mod home_region;
 mod look_up;
 mod memos;
 mod once;
@@ -13,6 +14,7 @@ mod step_rows;
 mod steps;
 mod undoing;
 mod waiting;
+mod withdraw;
 
 use std::{
     collections::VecDeque,

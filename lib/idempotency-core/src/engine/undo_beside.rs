@@ -11,14 +11,15 @@ impl<S: Store> Engine<S> {
     /// come for what is left.
     ///
     /// Nothing of what is stored is told, so what the request gets is its own affair. One read where nothing is to be undone, or
-    /// somebody is at it; no request for an operation without an undo.
+    /// somebody is at it; no request for an operation without an undo, or away from
+    /// the key's home region.
     ///
     /// Dropping the future leaves the rest to the next request after the lease is over.
     pub async fn undo_beside<F>(&self, request: &Request, policy: &Policy, undo: impl Fn(Undo) -> F)
     where
         F: Future<Output = Result<Undone, Box<dyn Error + Send + Sync>>>,
     {
-        if !policy.undoes() {
+        if !policy.undoes() || self.at_home(&request.scope).is_err() {
             return;
         }
         match Box::pin(self.claim_undoing(request, policy)).await {

@@ -48,6 +48,8 @@ pub enum Outcome {
     CommitRefused,
     /// The store gave no answer: nothing ran.
     NotProtected,
+    /// Its key is claimed in another region: nothing ran. Another delivery comes to the same until this region is its home.
+    Misdirected,
     /// It was not looked at, because a record before it failed or the time is over: nothing ran.
     NotReached,
 }
@@ -72,6 +74,7 @@ impl Outcome {
             Self::Uncommitted => "uncommitted",
             Self::CommitRefused => "commit-refused",
             Self::NotProtected => "not-protected",
+            Self::Misdirected => "misdirected",
             Self::NotReached => "not-reached",
         }
     }
@@ -118,6 +121,7 @@ impl Outcome {
             Err(Error::Stuck) => Self::Stuck,
             Err(Error::Abandoned(_)) => Self::Abandoned,
             Err(Error::NotProtected(_)) => Self::NotProtected,
+            Err(Error::Misdirected(_)) => Self::Misdirected,
             // It took effect. That its value is not there does not matter to a source that wants none.
             Err(Error::ResultOmitted | Error::ResultUnreadable) => Self::Replay,
         }
@@ -155,6 +159,8 @@ mod tests {
             Outcome::Uncommitted,
             // A corrected function carries it out.
             Outcome::CommitRefused,
+            // It must not be lost: this region may become its home.
+            Outcome::Misdirected,
         ];
         assert!(changes.iter().all(|outcome| !outcome.is_poison() && !outcome.is_done()));
         let stays = [

@@ -4,7 +4,7 @@ use idempotency_core::{EpochMillis, Fingerprint, IdempotencyKey, Request, Scope,
 use serde_json::{Map, Value};
 
 use super::{Argument, Error, FunctionOperation, IntoKey, IntoScope, InvalidKey, fingerprint::fingerprint};
-use crate::Idempotency;
+use crate::{Idempotency, migration};
 
 /// One call of a function: under which key, whose key, and what is asked. What is wrong with it is told by
 /// [`run()`](super::run()).
@@ -81,6 +81,16 @@ impl Call {
 
     pub(super) const fn looks_first(&self) -> bool {
         self.looks_first
+    }
+
+    /// What an old function's row is found by; `None` for a call that will be refused.
+    pub(super) fn asked(&self) -> Option<migration::Asked<'_>> {
+        let (key, scope) = (self.key.as_ref().ok()?, self.scope.as_ref().ok()?);
+        let arguments = match &self.asked {
+            Asked::Arguments(arguments) => Some(arguments),
+            _ => None,
+        };
+        Some(migration::Asked { key, scope, arguments })
     }
 
     /// The claim's request, computed once; with it why it is refused, where only what is asked has no fingerprint.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use idempotency_core::{ClaimError, Refused, ScopeError};
+use idempotency_core::{ClaimError, NotHome, Refused, ScopeError};
 
 use super::{Failed, InvalidKey};
 
@@ -97,6 +97,9 @@ pub enum Error<E> {
     /// The store gave no answer that proves who owns the key. The function did not run.
     #[error("the call could not be protected, so the function did not run; call again with the same key")]
     NotProtected(#[source] ClaimError),
+    /// The key is claimed in another region. The function did not run.
+    #[error("the call was not carried out")]
+    Misdirected(#[source] NotHome),
     /// The operation took effect in an earlier call, but its value could not be stored then.
     #[error("the operation took effect in an earlier call, but its value could not be stored")]
     ResultOmitted,

@@ -9,12 +9,14 @@ use super::{
     error::SOON,
     finish::{compensated, ended, finish},
     shadow,
+    stored::stored_value,
     types::{Types, types},
     unprotected::unprotected,
 };
 use crate::{
     Idempotency, Mode, Probed,
     metrics::FlushAtEnd,
+    migration::{Old, bridge},
     outcome::{self, Ended, Ending},
     probed::{nobody_can_say as no_probe, said},
     undo::no_undo,
@@ -141,6 +143,7 @@ where
     let _flush = FlushAtEnd::new();
     let policy = operation.policy.look_first(call.looks_first());
     let engine = idempotency.engine();
+    let old = call.asked().and_then(|asked| Old::of_call(idempotency.migration(), operation.operation.name(), &asked));
     let request = match call.request(idempotency, operation) {
         // It cannot be carried out, but key and scope are known.
         Ok((request, Some(refused))) => {
@@ -163,7 +166,8 @@ where
         }
         Mode::Enforce => request.inspect_err(|_| outcome::refused(&operation.operation))?,
     };
-    let mut claimed = engine.claim(&request, &policy).await;
+    let claimed = engine.claim(&request, &policy).await;
+    let mut claimed = bridge(engine, old.as_ref(), &request, &policy, false, stored_value, claimed).await;
     outcome::claimed(&request.operation, &claimed, &policy);
     if let Ok(Claimed::Abandoned(abandoned)) = claimed {
         claimed = match said(probe(abandoned.attempt().clone()).await) {
@@ -174,7 +178,10 @@ where
                 let completion = end.log(Ended::Completed, engine.complete(claim, outcome).await);
                 return ended(idempotency.mode(), completion, types, Ok(Done::now(value)));
             }
-            Probed::DidNotHappen => engine.take_over(abandoned, &request, &operation.policy).await,
+            Probed::DidNotHappen => {
+                let claimed = engine.take_over(abandoned, &request, &operation.policy).await;
+                bridge(engine, old.as_ref(), &request, &policy, true, stored_value, claimed).await
+            }
             Probed::Unknown => Ok(Claimed::Uncertain),
         };
         outcome::claimed_after_probe(&request.operation, &claimed);
@@ -218,6 +225,7 @@ fn not_claimed<E>(error: ClaimError) -> Error<E> {
     tracing::error!(error = &error as &dyn StdError, "the call was refused because it could not be protected");
     match error {
         ClaimError::Result(_) => Error::ResultUnreadable,
+        ClaimError::NotHome(not_home) => Error::Misdirected(not_home),
         error => Error::NotProtected(error),
     }
 }

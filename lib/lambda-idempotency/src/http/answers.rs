@@ -6,7 +6,7 @@ use http::{
     HeaderValue, StatusCode,
     header::{CONTENT_TYPE, LOCATION, RETRY_AFTER},
 };
-use idempotency_core::{ClaimError, Replay};
+use idempotency_core::{ClaimError, NotHome, Replay};
 use lambda_http::{Body, Error, Response};
 
 use super::{Problem, ProblemType, Reply, problem::seconds, stored};
@@ -87,8 +87,21 @@ pub(super) fn not_known_yet() -> Reply {
     reply(Problem::new(ProblemType::OutcomeUnknown, detail).with_retry_after(SOON))
 }
 
+/// The key is claimed in another region, so the handler did not run.
+pub(super) fn misdirected(not_home: &NotHome) -> Reply {
+    tracing::warn!(error = not_home as &dyn StdError, "the request was refused because it belongs elsewhere");
+    let detail = match not_home.home() {
+        Some(home) => format!("send the request, with the same Idempotency-Key, to {home}"),
+        None => "no region is named in which this key is served; the operator must name one".to_owned(),
+    };
+    reply(Problem::new(ProblemType::Misdirected, detail))
+}
+
 /// The request could not be protected, so the handler did not run.
 pub(super) fn not_claimed(error: &ClaimError) -> Reply {
+    if let ClaimError::NotHome(not_home) = error {
+        return misdirected(not_home);
+    }
     tracing::error!(error = error as &dyn StdError, "the request was refused because it could not be protected");
     match error {
         ClaimError::Result(_) => result_unreadable(),

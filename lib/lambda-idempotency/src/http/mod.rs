@@ -65,6 +65,7 @@ pub use layer::{IdempotencyLayer, IdempotencyService};
 pub use operation::HttpOperation;
 pub use problem::{Problem, ProblemType};
 pub use replayed_headers::ReplayHeader;
+pub(crate) use replayed_headers::ReplayedHeaders;
 pub use reply::Reply;
 pub use retain::Retain;
 #[doc(hidden)]
@@ -72,6 +73,7 @@ pub use run::carry_out;
 pub use run::{no_probe, run, run_with};
 pub use scope::ScopeSource;
 pub use status::status;
+pub(crate) use stored::StoredResponse;
 pub use stored::{IDEMPOTENT_BODY_OMITTED, IDEMPOTENT_REPLAYED, read_stored, stored_response};
 #[doc(hidden)]
 pub use types::{Types, types};

@@ -33,6 +33,8 @@ pub enum ProblemType {
     ResultUnreadable,
     /// The request that is asked about has no result.
     ResultMissing,
+    /// The key is claimed in another region; nothing was executed.
+    Misdirected,
     /// The store gave no answer; nothing was executed.
     StoreUnavailable,
     /// The handler says that its effect did not happen and may be tried again.
@@ -61,6 +63,7 @@ impl ProblemType {
             Self::OutcomeUnknown => "outcome-unknown",
             Self::ResultUnreadable => "result-unreadable",
             Self::ResultMissing => "result-missing",
+            Self::Misdirected => "misdirected",
             Self::StoreUnavailable => "store-unavailable",
             Self::Retryable => "retryable",
             Self::NotCommitted => "not-committed",
@@ -82,6 +85,8 @@ impl ProblemType {
             Self::OutcomeUnknown | Self::ResultUnreadable | Self::CommitRefused | Self::CompensationStuck => {
                 StatusCode::INTERNAL_SERVER_ERROR
             }
+            // RFC 9110 section 15.5.20: this server is unwilling to answer for it, another one is not.
+            Self::Misdirected => StatusCode::MISDIRECTED_REQUEST,
             Self::StoreUnavailable | Self::Retryable | Self::NotCommitted | Self::Undoing => {
                 StatusCode::SERVICE_UNAVAILABLE
             }
@@ -100,6 +105,7 @@ impl ProblemType {
             Self::OutcomeUnknown => "The outcome of this request is not known",
             Self::ResultUnreadable => "The stored result cannot be read",
             Self::ResultMissing => "There is no result for this idempotency key",
+            Self::Misdirected => "This idempotency key belongs to another region",
             Self::StoreUnavailable => "The idempotency store is not available",
             Self::Retryable => "The operation could not be carried out now",
             Self::NotCommitted => "It is not known whether this request took effect",

@@ -44,7 +44,7 @@ const HELD_BACK: [HeaderName; 2] = [header::DATE, header::SET_COOKIE];
 
 /// Which headers a replay has: what an operation chose.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ReplayedHeaders(Vec<HeaderName>);
+pub(crate) struct ReplayedHeaders(Vec<HeaderName>);
 
 impl ReplayedHeaders {
     pub(super) fn new(allowed: impl IntoIterator<Item = ReplayHeader>) -> Self {

@@ -24,6 +24,7 @@ use super::{
 use crate::{
     Idempotency, Mode, lambda_deadline,
     metrics::FlushAtEnd,
+    migration::{self, Old, bridge},
     outcome::{self, Ended, Ending},
     probed::{nobody_can_say, said},
     undo::no_undo,
@@ -187,6 +188,7 @@ where
         InFlight::Accepted => location(&method, path(&request), operation, &claim_request.key),
         _ => None,
     };
+    let old = Old::of_request(idempotency.migration(), operation.operation.name(), &request);
     let asked = (operation.policy.abandoned() == OnAbandoned::Probe).then(|| request.clone());
     let engine = idempotency.engine();
     let arguments = match extract(request) {
@@ -204,7 +206,10 @@ where
         let taken = T::from_attempt(Some(attempt.clone()), operation, &method).map(|attempt| (arguments, attempt));
         return unprotected(idempotency, types, &operation.policy, Some(attempt), undo, taken, handler).await;
     }
-    let claimed = engine.claim(&claim_request, &operation.policy).await;
+    let policy = &operation.policy;
+    let adopted = |returned: &serde_json::Value| migration::http_outcome(returned, &operation.replayed_headers);
+    let claimed = engine.claim(&claim_request, policy).await;
+    let claimed = bridge(engine, old.as_ref(), &claim_request, policy, false, adopted, claimed).await;
     outcome::claimed(&claim_request.operation, &claimed, &operation.policy);
     let claimed = match (claimed, asked) {
         (Ok(Claimed::Abandoned(abandoned)), Some(asked)) => {
@@ -217,7 +222,10 @@ where
                     let completion = end.log(Ended::Completed, engine.complete(claim, response.outcome()).await);
                     return Ok(completed(idempotency.mode(), completion, response));
                 }
-                Probed::DidNotHappen => engine.take_over(abandoned, &claim_request, &operation.policy).await,
+                Probed::DidNotHappen => {
+                    let claimed = engine.take_over(abandoned, &claim_request, policy).await;
+                    bridge(engine, old.as_ref(), &claim_request, policy, true, adopted, claimed).await
+                }
                 Probed::Unknown => {
                     outcome::claimed_after_probe(&claim_request.operation, &Ok(Claimed::Uncertain));
                     return Ok(answers::not_known_yet());

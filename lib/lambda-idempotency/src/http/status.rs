@@ -94,6 +94,10 @@ async fn answer<S: Store>(
     if idempotency.mode() == Mode::Off {
         return answers::no_result();
     }
+    // What another region did may not have come here yet.
+    if let Err(not_home) = idempotency.engine().at_home(&scope) {
+        return answers::misdirected(&not_home);
+    }
     let record = RecordKey::new(idempotency.namespace(), &operation.operation.on_route(route), &scope, key);
     let deadline = deadline(idempotency, operation, request);
     match idempotency.engine().look_up(&record, deadline, &operation.policy).await {

@@ -76,6 +76,8 @@ metrics! {
     Abandoned: Count,
     /// The request could not be protected, so nothing ran: the store gave no usable answer, or a stored result cannot be read.
     StoreUnavailable: Count,
+    /// The request's key is claimed in another region, so nothing ran.
+    Misdirected: Count,
     /// A lost attempt's key was taken over when its lease was over. Counted beside `Fresh`.
     Takeover: Count,
     /// Another attempt had taken the key over before this one ended: the operation may have run twice.

@@ -71,8 +71,12 @@ fn a_global_table_needs_a_home_region_and_no_strong_consistency() {
     let strong = global.multi_region_consistency(MultiRegionConsistency::Strong).build();
     let of = |table: &TableDescription, home| level(|about| replicas(table, home, about));
     assert_eq!(of(&TableDescription::builder().build(), None), Level::Ok);
-    assert_eq!(of(&eventual, None), Level::Warn);
+    assert_eq!(of(&eventual, None), Level::Problem);
+    assert_eq!(of(&eventual, Some("ap-south-1")), Level::Problem, "there is no replica");
     assert_eq!(of(&eventual, Some("us-east-1")), Level::Ok);
     assert_eq!(of(&eventual, Some("eu-west-1")), Level::Warn, "this is another region's replica");
     assert_eq!(of(&strong, Some("us-east-1")), Level::Problem);
+    let alone = TableDescription::builder().table_arn("arn:aws:dynamodb:us-east-1:1:table/t").build();
+    assert_eq!(of(&alone, Some("us-east-1")), Level::Ok);
+    assert_eq!(of(&alone, Some("eu-west-1")), Level::Problem, "functions here would refuse everything");
 }
