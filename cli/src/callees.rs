@@ -54,6 +54,10 @@ impl Callees {
         ]
     }
 
+    pub(crate) const fn proxies(&self) -> [&FaultProxy; 4] {
+        [&self.provider_proxy, &self.carrier_proxy, &self.summariser_proxy, &self.notifier_proxy]
+    }
+
     pub(crate) async fn stop(self) {
         for proxy in [self.provider_proxy, self.carrier_proxy, self.summariser_proxy, self.notifier_proxy] {
             proxy.stop().await;

@@ -25,6 +25,7 @@ pub(crate) async fn run(arguments: Local) -> Result<ExitCode, CliError> {
         None => options,
     };
     let stack = Stack::start(options).await?;
+    stack.forget_requests();
     let page = match arguments.page() {
         Some(address) => Some(Page::start(address, &stack, events).await?),
         None => None,

@@ -361,6 +361,13 @@ impl Stack {
         &self.callees.provider_proxy
     }
 
+    /// Lets the proxies forget the requests that they carried, bodies and all: who runs a stack for days does not look at them.
+    pub(crate) fn forget_requests(&self) {
+        for proxy in self.callees.proxies().into_iter().chain([&self.proxy]) {
+            proxy.keep_requests(0);
+        }
+    }
+
     /// Ends everything in order, the function's processes included.
     ///
     /// Dropping the future ends the rest without waiting.

@@ -81,6 +81,25 @@ async fn without_rules_requests_pass_and_are_recorded() {
 }
 
 #[tokio::test]
+async fn a_proxy_that_runs_for_long_keeps_the_newest_requests_and_their_answers() {
+    let setup = Setup::new().await;
+    let ids = |proxy: &FaultProxy| -> Vec<_> {
+        let requests = proxy.requests().into_iter();
+        requests.map(|request| (request.body["Item"]["id"]["S"].clone(), request.status)).collect()
+    };
+    for id in ["1", "2"] {
+        setup.put(id).await.unwrap();
+    }
+    setup.proxy.keep_requests(2);
+    assert_eq!(ids(&setup.proxy), [(json!("1"), Some(200)), (json!("2"), Some(200))]);
+    setup.put("3").await.unwrap();
+    assert_eq!(ids(&setup.proxy), [(json!("2"), Some(200)), (json!("3"), Some(200))]);
+    setup.proxy.keep_requests(0);
+    setup.put("4").await.unwrap();
+    assert!(setup.proxy.requests().is_empty() && setup.is_there("4").await);
+}
+
+#[tokio::test]
 async fn headers_pass_unchanged_in_both_directions() {
     let setup = Setup::new().await;
     let (direct, proxied) = (setup.dynamodb.endpoint_url(), setup.proxy.endpoint_url());

@@ -1,4 +1,4 @@
-use std::sync::Mutex;
+use std::{collections::VecDeque, sync::Mutex};
 
 use serde_json::Value;
 
@@ -29,7 +29,17 @@ pub(super) struct RequestLog(Mutex<Entries>);
 #[derive(Debug, Default)]
 struct Entries {
     next_id: u64,
-    requests: Vec<(u64, RecordedRequest)>,
+    /// By growing id.
+    requests: VecDeque<(u64, RecordedRequest)>,
+    /// The older ones are forgotten.
+    kept: Option<usize>,
+}
+
+impl Entries {
+    fn forget_the_oldest(&mut self) {
+        let kept = self.kept.unwrap_or(usize::MAX);
+        self.requests.drain(..self.requests.len().saturating_sub(kept));
+    }
 }
 
 impl RequestLog {
@@ -39,14 +49,23 @@ impl RequestLog {
         let mut entries = lock(&self.0);
         let id = entries.next_id;
         entries.next_id += 1;
-        entries.requests.push((id, RecordedRequest { operation, table, body, fault, status: None }));
+        entries.requests.push_back((id, RecordedRequest { operation, table, body, fault, status: None }));
+        entries.forget_the_oldest();
         id
     }
 
-    /// Notes the answer, unless the log was cleared in the meantime.
+    /// Keeps so many of the newest requests from now on.
+    pub(super) fn keep(&self, kept: usize) {
+        let mut entries = lock(&self.0);
+        entries.kept = Some(kept);
+        entries.forget_the_oldest();
+    }
+
+    /// Notes the answer, unless the request was forgotten in the meantime.
     pub(super) fn answered(&self, id: u64, status: u16) {
         let mut entries = lock(&self.0);
-        if let Some((_, request)) = entries.requests.iter_mut().find(|(other, _)| *other == id) {
+        let Ok(at) = entries.requests.binary_search_by_key(&id, |(id, _)| *id) else { return };
+        if let Some((_, request)) = entries.requests.get_mut(at) {
             request.status = Some(status);
         }
     }

@@ -93,6 +93,12 @@ impl FaultProxy {
         lock(&self.shared.rules).clear();
     }
 
+    /// Keeps so many of the newest requests from now on, with their bodies. Without this all are kept, which suits a test and no proxy that
+    /// runs for days.
+    pub fn keep_requests(&self, newest: usize) {
+        self.shared.log.keep(newest);
+    }
+
     /// The requests so far, in arrival order.
     #[must_use]
     pub fn requests(&self) -> Vec<RecordedRequest> {
