@@ -76,17 +76,17 @@ async fn a_table_that_is_not_there_is_told() {
     world.run(&["doctor", "--storage-ttl", "long"]).await.assert_refused(2, "expected a duration");
 }
 
-/// Lambda's API, as far as it is asked: one function and its mapping.
-async fn lambda(function: Value, mapping: Value) -> String {
+/// Lambda's API, as far as it is asked: one function, its mapping, who may invoke it, and where its failures go.
+async fn lambda(function: Value, mapping: Value, invoker: &str, on_failure: Option<&str>) -> String {
+    let statement =
+        json!({ "Effect": "Allow", "Principal": { "Service": invoker }, "Action": "lambda:InvokeFunction" });
+    let policy = json!({ "Version": "2012-10-17", "Statement": [statement] }).to_string();
+    let on_failure = on_failure.map(|arn| json!({ "DestinationConfig": { "OnFailure": { "Destination": arn } } }));
+    let event_invoke_config = async move || on_failure.map(Json).ok_or_else(not_found);
     let configuration = async move |Path(name): Path<String>| -> Response {
         match name.as_str() {
             "claims-intake" => Json(function.clone()).into_response(),
-            _ => (
-                StatusCode::NOT_FOUND,
-                [("x-amzn-errortype", "ResourceNotFoundException")],
-                Json(json!({ "Message": "no" })),
-            )
-                .into_response(),
+            _ => not_found(),
         }
     };
     let mappings = async move |Query(query): Query<HashMap<String, String>>| {
@@ -95,11 +95,18 @@ async fn lambda(function: Value, mapping: Value) -> String {
     };
     let router = Router::new()
         .route("/2015-03-31/functions/{name}/configuration", get(configuration))
-        .route("/2015-03-31/event-source-mappings", get(mappings));
+        .route("/2015-03-31/event-source-mappings", get(mappings))
+        .route("/2015-03-31/functions/{name}/policy", get(async move || Json(json!({ "Policy": policy }))))
+        .route("/2019-09-25/functions/{name}/event-invoke-config", get(event_invoke_config));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, router).await });
     url
+}
+
+fn not_found() -> Response {
+    let error = [("x-amzn-errortype", "ResourceNotFoundException")];
+    (StatusCode::NOT_FOUND, error, Json(json!({ "Message": "no" }))).into_response()
 }
 
 async fn with_function(world: &World, lambda: &str, sqs: &str, arguments: &[&str]) -> Told {
@@ -124,7 +131,8 @@ async fn a_function_its_mapping_and_its_queue_are_looked_at() {
     let config = QueueConfig::new("claims").visibility_timeout(Duration::from_secs(60)).dead_letter("claims-dlq", 5);
     let queue = sqs.create_queue(config).unwrap();
     let mapping = json!({ "EventSourceArn": queue.arn(), "FunctionResponseTypes": ["ReportBatchItemFailures"], "State": "Enabled" });
-    let url = lambda(function(10, "idempotency"), mapping).await;
+    let invoker = "events.amazonaws.com";
+    let url = lambda(function(10, "idempotency"), mapping, invoker, Some("arn:aws:sqs:r:1:undelivered")).await;
     let told = with_function(&world, &url, sqs.url(), &["--function", "claims-intake", "--storage-ttl", "552h"]).await;
     let report = told.json();
     assert_eq!((told.exit, report["problems"].as_u64()), (0, Some(0)), "{report}");
@@ -135,6 +143,7 @@ async fn a_function_its_mapping_and_its_queue_are_looked_at() {
         "keys must be remembered for 23 d",
         "messages go to claims-dlq after 5",
         "its dead letters are kept for 14 d",
+        "events that Lambda gives up on go to undelivered",
     ] {
         assert_eq!(level(&report, what), "ok", "{what}");
     }
@@ -145,7 +154,8 @@ async fn each_thing_that_is_wrong_with_a_function_or_its_queue_is_a_problem() {
     let world = World::start().await;
     let sqs = Sqs::start().await.unwrap();
     let queue = sqs.create_queue(QueueConfig::new("claims").visibility_timeout(Duration::from_secs(12))).unwrap();
-    let url = lambda(function(10, "another"), json!({ "EventSourceArn": queue.arn(), "State": "Enabled" })).await;
+    let mapping = json!({ "EventSourceArn": queue.arn(), "State": "Enabled" });
+    let url = lambda(function(10, "another"), mapping, "sns.amazonaws.com", None).await;
     let told = with_function(
         &world,
         &url,
@@ -161,6 +171,7 @@ async fn each_thing_that_is_wrong_with_a_function_or_its_queue_is_a_problem() {
         "visibility timeout is 12 s",
         "your storage TTL is 2 d",
         "it has no dead-letter queue",
+        "sns.amazonaws.com invokes it, and it has no destination on failure",
         "there is no such function",
     ] {
         assert_eq!(level(&report, what), "problem", "{what}");

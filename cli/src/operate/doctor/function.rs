@@ -13,6 +13,7 @@ use lambda_idempotency::Idempotency;
 
 use super::{
     finding::{About, Finding},
+    invokers::{self, Invokers},
     table::unanswered,
 };
 use crate::operate::time::span;
@@ -49,9 +50,11 @@ pub(crate) async fn check(client: &Client, name: &str, expected: &Expected<'_>) 
         Ok(function) => {
             let timeout = timeout(&function);
             environment(&function, expected, &mut about);
+            let invokers = invokers::look(client, name, &mut about).await;
+            invokers::given_up(client, name, &function, &invokers, &mut about).await;
             match mappings(client, name).await {
                 Ok(mappings) => {
-                    lease(timeout, !mappings.is_empty(), &mut about);
+                    lease(timeout, &invokers, !mappings.is_empty(), &mut about);
                     for mapping in &mappings {
                         look_at(mapping, &mut about);
                         let arn =
@@ -139,17 +142,16 @@ fn environment(function: &GetFunctionConfigurationOutput, expected: &Expected<'_
 }
 
 /// A lease is the timeout and a margin.
-fn lease(timeout: Duration, has_mappings: bool, about: &mut About) {
+fn lease(timeout: Duration, invokers: &Invokers, has_mappings: bool, about: &mut About) {
     let lease = timeout + Policy::MARGIN;
     let told = format!("its timeout is {}, so a lost attempt keeps its key for {}", span(timeout), span(lease));
-    match lease < FIRST_RETRY || has_mappings {
+    let lost = "Lambda's first retry of an asynchronous invocation comes after a minute, finds the lost attempt's lease running, and is lost to a \
+                conflict; one retry is left";
+    match lease < FIRST_RETRY {
         true => about.ok(told),
-        false => about.warn(
-            told,
-            "if it is invoked asynchronously, Lambda's first retry comes after a minute, finds the lost attempt's lease running, and is lost to \
-             a conflict; one retry is left",
-            "if that is how it is invoked: a timeout of 56 s or less",
-        ),
+        false if !invokers.asynchronous().is_empty() => about.warn(told, lost, "a timeout of 56 s or less"),
+        false if has_mappings || invokers.are_synchronous() => about.ok(told),
+        false => about.warn(told, lost, "if it is invoked asynchronously: a timeout of 56 s or less"),
     }
 }
 
@@ -255,7 +257,9 @@ mod tests {
 
     #[test]
     fn an_asynchronous_functions_lease_is_over_before_the_first_retry() {
-        let of = |seconds, has_mappings| worst(|about| lease(Duration::from_secs(seconds), has_mappings, about));
+        let of = |seconds, has_mappings| {
+            worst(|about| lease(Duration::from_secs(seconds), &Invokers::default(), has_mappings, about))
+        };
         assert_eq!((of(56, false), of(57, false), of(57, true)), (Level::Ok, Level::Warn, Level::Ok));
     }
 }

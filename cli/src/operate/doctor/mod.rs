@@ -3,6 +3,7 @@
 mod caller;
 mod finding;
 mod function;
+mod invokers;
 mod queue;
 mod table;
 
@@ -30,7 +31,8 @@ pub(crate) struct Doctor {
     #[command(flatten)]
     pub(crate) connection: Connection,
 
-    /// A function that uses the table; may be repeated. Its event source mappings and their queues are looked at too.
+    /// A function that uses the table; may be repeated. Its event source mappings and their queues, who invokes it asynchronously and where
+    /// failures go are looked at too.
     #[arg(long = "function", value_name = "NAME")]
     functions: Vec<String>,
 
