@@ -30,26 +30,31 @@ impl Watch {
     }
 
     /// Waits for an answer no longer than until the deadline, in a span that says what is asked.
-    pub(crate) async fn limit<T>(
+    ///
+    /// The SDK's futures have some ten thousand bytes. In a box they are not part of everything that waits for them, up to the handler.
+    pub(crate) fn limit<T>(
         &self,
         request: &'static str,
         deadline: Deadline,
         answer: impl Future<Output = T>,
-    ) -> Result<T, StoreError> {
-        // Names of OpenTelemetry's semantic conventions for DynamoDB. Keys and items stay out.
-        let span = tracing::debug_span!(
-            "dynamodb",
-            otel.name = request,
-            otel.kind = "client",
-            db.system.name = "aws.dynamodb",
-            db.operation.name = request,
-        );
-        let begun = Instant::now();
-        let answer = deadline.limit(answer).instrument(span).await;
-        if let Self(Some(observer)) = self {
-            observer.answered(request, begun.elapsed());
+    ) -> impl Future<Output = Result<T, StoreError>> {
+        let answer = deadline.limit(Box::pin(answer));
+        async move {
+            // Names of OpenTelemetry's semantic conventions for DynamoDB. Keys and items stay out.
+            let span = tracing::debug_span!(
+                "dynamodb",
+                otel.name = request,
+                otel.kind = "client",
+                db.system.name = "aws.dynamodb",
+                db.operation.name = request,
+            );
+            let begun = Instant::now();
+            let answer = answer.instrument(span).await;
+            if let Self(Some(observer)) = self {
+                observer.answered(request, begun.elapsed());
+            }
+            answer
         }
-        answer
     }
 
     pub(crate) fn wrote(&self, record: &Record, bytes: impl FnOnce() -> usize) {

@@ -92,13 +92,13 @@ impl DynamoDbStore {
     }
 
     /// Waits for an answer no longer than `within`.
-    pub(crate) async fn ask<T>(
+    pub(crate) fn ask<T>(
         &self,
         request: &'static str,
         within: Duration,
         answer: impl Future<Output = T>,
-    ) -> Result<T, StoreError> {
-        self.watch.limit(request, Deadline::after(within), answer).await
+    ) -> impl Future<Output = Result<T, StoreError>> {
+        self.watch.limit(request, Deadline::after(within), answer)
     }
 
     fn put(&self, item: Item) -> PutItemFluentBuilder {
@@ -272,5 +272,52 @@ fn no_old_item() -> StoreError {
 impl fmt::Debug for DynamoDbStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("DynamoDbStore").field("table", &self.table).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use idempotency_core::{
+        AttemptNumber, Epoch, EpochMillis, ExecutionId, Fingerprint, OwnerToken, Record, RecordKey, Status, Store,
+    };
+
+    use super::*;
+
+    /// Bytes. They are part of each future up to the handler's, and moved with it.
+    const SMALL: usize = 2_000;
+
+    #[test]
+    fn waiting_for_dynamodb_takes_little_room_in_who_waits() {
+        let client = Client::from_conf(aws_sdk_dynamodb::Config::builder().behavior_version_latest().build());
+        let (store, within) = (DynamoDbStore::new(client, "t"), Duration::from_secs(1));
+        let key = RecordKey::from_stored("dev#charge#v1#1");
+        let (owner, execution) = (OwnerToken::from_bytes([1; 16]), ExecutionId::from_bytes([2; 16]));
+        let record = Record {
+            key: key.clone(),
+            status: Status::InFlight,
+            owner,
+            execution,
+            epoch: Epoch::new(1),
+            attempt: AttemptNumber::FIRST,
+            lease_until: EpochMillis::new(1),
+            expires_at: EpochSeconds::new(1),
+            fingerprint: Fingerprint::from_bytes([3; 32]),
+            result: None,
+            renewed: false,
+        };
+        let write = Write::Insert(record.clone());
+        let sizes = [
+            ("insert_if_absent", size_of_val(&store.insert_if_absent(&record, within))),
+            ("replace", size_of_val(&store.replace(record.version(), &record, within))),
+            ("get", size_of_val(&store.get(&key, within))),
+            ("commit", size_of_val(&store.commit(Some(&write), &[], within))),
+            ("rows", size_of_val(&store.rows(&key, execution, within))),
+            ("write_many", size_of_val(&store.write_many(&[], within))),
+            ("get_many", size_of_val(&store.get_many(&[], within))),
+            ("put_parts", size_of_val(&store.put_parts(&key, owner, &[], EpochSeconds::new(1), within))),
+            ("get_parts", size_of_val(&store.get_parts(&key, owner, 1, within))),
+        ];
+        let large: Vec<_> = sizes.iter().filter(|(_, size)| *size > SMALL).collect();
+        assert!(large.is_empty(), "{large:?} of {sizes:?}");
     }
 }

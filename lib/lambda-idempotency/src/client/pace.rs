@@ -74,11 +74,12 @@ impl Pace {
 
     /// A random part of the next step of the exponential backoff.
     fn jitter(&self) -> Duration {
-        // The policies speak in times of day. A clock that is set back between two lines must not make a wait of it that is longer.
-        let now = system_time(SystemClock.now());
-        match self.backoff.should_retry(now, self.made.saturating_sub(1)) {
+        // The policies speak in times of day. What is left of a wait is asked for afterwards: before, a pause of this thread would be part of
+        // it. A clock that is set back between two lines must not make a wait of it that is longer than any.
+        match self.backoff.should_retry(system_time(SystemClock.now()), self.made.saturating_sub(1)) {
             RetryDecision::Retry { execute_after } => {
-                execute_after.duration_since(now).unwrap_or_default().min(self.backoff.max_retry_interval)
+                let left = execute_after.duration_since(system_time(SystemClock.now())).unwrap_or_default();
+                left.min(self.backoff.max_retry_interval)
             }
             RetryDecision::DoNotRetry => self.backoff.max_retry_interval,
         }
