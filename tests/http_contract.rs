@@ -161,7 +161,7 @@ async fn neither_problems_nor_logs_tell_key_tenant_or_what_was_asked_and_answere
     world.stack.proxy().inject(Rule::any().forever().fault(Fault::Throttle));
     is_problem(&charge, 503).await;
     log_tells("the request was refused because it could not be protected");
-    for outcome in ["fresh", "conflict", "replay", "mismatch", "not_claimed"] {
+    for outcome in ["fresh", "conflict", "replay", "mismatch", "not-protected"] {
         log_tells(outcome);
     }
     let log = world.log();

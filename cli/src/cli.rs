@@ -7,7 +7,8 @@ use idempotency_testkit::http_front::HttpKind;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
-    CliError, DynamoDb, QueueOptions, StackOptions, Trigger, build, demo, faults, invoke, local, operate::Operate, soak,
+    CliError, DynamoDb, OwnTable, QueueOptions, StackOptions, Trigger, build, demo, faults, invoke, local,
+    operate::Operate, soak,
 };
 
 /// Effectively-once AWS Lambda functions: see them work, run them locally, invoke one, break them; and operate them.
@@ -92,6 +93,9 @@ pub(crate) struct Local {
     provider: SocketAddr,
 
     #[command(flatten)]
+    tables: Tables,
+
+    #[command(flatten)]
     environment: Environment,
 
     /// What happens to a request whose attempt was lost. Sets ON_ABANDONED, which payments-api reads; a function of your own says
@@ -154,6 +158,9 @@ pub(crate) struct Invoke {
     provider_url: Option<String>,
 
     #[command(flatten)]
+    tables: Tables,
+
+    #[command(flatten)]
     environment: Environment,
 }
 
@@ -200,6 +207,14 @@ struct Environment {
     /// An environment variable for the function, which inherits none; may be repeated.
     #[arg(long = "env", value_name = "NAME=VALUE", value_parser = variable)]
     variables: Vec<(String, String)>,
+}
+
+#[derive(Debug, Args)]
+struct Tables {
+    /// Create a table with string keys for a function of your own, such as invoices:invoice_id; may be repeated. (Those of the ready-made
+    /// functions are there.) One that is there is taken as it is.
+    #[arg(long = "create-table", value_name = "NAME:KEY[:SORT_KEY]")]
+    tables: Vec<OwnTable>,
 }
 
 #[derive(Debug, Args)]
@@ -344,6 +359,7 @@ impl Local {
                 None => self.dynamodb.dynamodb.clone(),
             },
             provider: self.provider,
+            tables: self.tables.tables.clone(),
             environment: self.environment.variables.clone(),
             ..StackOptions::default()
         }
@@ -396,6 +412,7 @@ impl Invoke {
     pub(crate) fn options(&self) -> StackOptions {
         let options = StackOptions {
             function: self.function.clone(),
+            tables: self.tables.tables.clone(),
             environment: self.environment.variables.clone(),
             ..StackOptions::default()
         };

@@ -19,7 +19,7 @@ pub(crate) fn addresses(stack: &Stack, page: Option<&str>) -> Value {
         "http_kind": stack.http_kind().map(HttpKind::name),
         "dynamodb": stack.dynamodb_url(),
         "table": Stack::TABLE,
-        "tables": ReadyMade::all_tables().map(|table| table.name).collect::<Vec<_>>(),
+        "tables": ReadyMade::all_tables().map(|table| table.name).chain(own_tables(stack)).collect::<Vec<_>>(),
         "provider": stack.provider().url(),
         "carrier": stack.carrier().url(),
         "summariser": stack.summariser().url(),
@@ -89,7 +89,11 @@ fn tables(stack: &Stack) -> String {
             stack.dynamodb_url()
         )
     };
-    tables.iter().map(|table| scan(table.name)).collect()
+    tables.iter().map(|table| table.name).chain(own_tables(stack)).map(scan).collect()
+}
+
+fn own_tables(stack: &Stack) -> impl Iterator<Item = &str> {
+    stack.own_tables().iter().map(|table| table.name.as_str())
 }
 
 fn stream_entrance(stack: &Stack) -> String {

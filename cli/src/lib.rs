@@ -12,6 +12,7 @@ mod guide;
 mod invoke;
 mod local;
 mod operate;
+mod own_table;
 mod page;
 mod queue_options;
 mod ready_made;
@@ -24,6 +25,7 @@ mod trigger;
 
 pub use error::CliError;
 pub use operate::OperateError;
+pub use own_table::OwnTable;
 pub use queue_options::QueueOptions;
 pub use records::Records;
 pub use relay::{Relay, RelayOptions};

@@ -23,7 +23,7 @@ use lambda_idempotency::Idempotency;
 use tokio::sync::mpsc;
 
 use crate::{
-    CliError, QueueOptions, Records, Relay, RelayOptions, Trigger,
+    CliError, OwnTable, QueueOptions, Records, Relay, RelayOptions, Trigger,
     callees::Callees,
     entrance::{
         Entrance, Services,
@@ -70,6 +70,8 @@ pub struct StackOptions {
     pub logs: Logs,
     /// Environment variables of the function beside those that the stack sets.
     pub environment: Vec<(String, String)>,
+    /// Tables of the user's own, beside those of the ready-made functions.
+    pub tables: Vec<OwnTable>,
     /// Who is told what happens to the function.
     pub observer: Option<mpsc::UnboundedSender<FunctionEvent>>,
 }
@@ -87,6 +89,7 @@ pub struct Stack {
     callees: Callees,
     embedded: Option<EmbeddedDynamoDb>,
     dynamodb_url: String,
+    own_tables: Vec<OwnTable>,
 }
 
 impl Default for StackOptions {
@@ -106,6 +109,7 @@ impl Default for StackOptions {
             concurrency: 50,
             logs: Logs::Inherit,
             environment: Vec::new(),
+            tables: Vec::new(),
             observer: None,
         }
     }
@@ -181,7 +185,7 @@ impl Stack {
             }
             DynamoDb::Endpoint(url) => (None, url.clone()),
         };
-        create_tables(&dynamodb_url).await?;
+        create_tables(&dynamodb_url, &options.tables).await?;
         let proxy = FaultProxy::start(&dynamodb_url).await?;
         let callees = Callees::start(options.provider).await?;
         let services = Services::start(options.trigger(), options.http).await?;
@@ -216,8 +220,8 @@ impl Stack {
         let function = Function::new(config)?;
         let stem = ready_made.map_or(options.function.as_str(), |function| function.queue);
         let entrance = Entrance::open(&options, stem, &services, &function, &dynamodb_url).await?;
-        let retry_after = options.retry_after;
-        Ok(Self { entrance, services, retry_after, function, proxy, callees, embedded, dynamodb_url })
+        let (retry_after, own_tables) = (options.retry_after, options.tables);
+        Ok(Self { entrance, services, retry_after, function, proxy, callees, embedded, dynamodb_url, own_tables })
     }
 
     /// What invokes the function.
@@ -311,6 +315,11 @@ impl Stack {
         Relay::start(self, options).await
     }
 
+    /// The tables of the user's own.
+    pub fn own_tables(&self) -> &[OwnTable] {
+        &self.own_tables
+    }
+
     /// The function.
     pub const fn function(&self) -> &Function {
         &self.function
@@ -396,12 +405,15 @@ fn check_trigger(options: &StackOptions, ready_made: Option<&ReadyMade>) -> Resu
     }
 }
 
-async fn create_tables(url: &str) -> Result<(), CliError> {
+async fn create_tables(url: &str, own: &[OwnTable]) -> Result<(), CliError> {
     let client = client_for(url);
     let tables = async {
         create_idempotency_table(&client, Stack::TABLE).await?;
         for table in ReadyMade::all_tables() {
             create_table(&client, table.name, table.partition_key, table.sort_key).await?;
+        }
+        for table in own {
+            create_table(&client, &table.name, &table.partition_key, table.sort_key.as_deref()).await?;
         }
         Ok(())
     };

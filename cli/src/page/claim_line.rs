@@ -45,7 +45,7 @@ impl ClaimLine {
         matches!(message, "idempotency" | "idempotency after a probe").then(|| Self {
             request_id: request_id.to_owned(),
             operation: operation.to_owned(),
-            outcome: outcome.replace('_', " "),
+            outcome: outcome.replace('-', " "),
             attempt,
         })
     }
@@ -91,8 +91,8 @@ mod tests {
                 claim("fresh", Some(2)),
             ),
             (
-                r#" INFO Lambda runtime invoke{requestId="id-1" xrayTraceId="Root=1"}: idempotency operation=create-charge outcome="not_claimed""#,
-                claim("not claimed", None),
+                r#" INFO Lambda runtime invoke{requestId="id-1" xrayTraceId="Root=1"}: idempotency operation=create-charge outcome="not-protected""#,
+                claim("not protected", None),
             ),
             (
                 "\u{1b}[32m INFO\u{1b}[0m \u{1b}[1mLambda runtime invoke\u{1b}[0m\u{1b}[1m{\u{1b}[0m\u{1b}[3mrequestId\u{1b}[0m\u{1b}[2m=\u{1b}[0m\"id-1\"\u{1b}[1m}\u{1b}[0m\u{1b}[2m:\u{1b}[0m idempotency \u{1b}[3moperation\u{1b}[0m\u{1b}[2m=\u{1b}[0mcreate-charge \u{1b}[3moutcome\u{1b}[0m\u{1b}[2m=\u{1b}[0m\"replay\"",

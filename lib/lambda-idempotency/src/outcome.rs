@@ -95,7 +95,7 @@ impl Ended {
             Self::Completed => "fresh",
             Self::Failed => "failed",
             Self::Retryable => "retryable",
-            Self::NotRetained => "not_retained",
+            Self::NotRetained => "not-retained",
             Self::Abandoned => "abandoned",
         }
     }
@@ -126,7 +126,7 @@ impl Ending {
             Completion::Stored => self.line(own.name(), true),
             Completion::Vanished | Completion::Unconfirmed => self.line("unconfirmed", true),
             Completion::Uncommitted => self.line("uncommitted", true),
-            Completion::CommitRefused => self.line("commit_refused", true),
+            Completion::CommitRefused => self.line("commit-refused", true),
             Completion::Superseded(Some(_)) => self.line("replay", false),
             Completion::Superseded(None) => self.line("conflict", false),
             Completion::Instead(claimed) => self.line(name_of(claimed), false),
@@ -193,12 +193,12 @@ fn attempt(claimed: &Result<Claimed, ClaimError>) -> Option<u32> {
     }
 }
 
-/// The outcome's name, for logs and metrics.
+/// The outcome's name, for logs: the one that [`events::Outcome`](crate::events::Outcome) has for it, where there is one.
 pub(crate) const fn name(claimed: &Result<Claimed, ClaimError>) -> &'static str {
     match claimed {
         Ok(claimed) => name_of(claimed),
         Err(ClaimError::NotHome(_)) => "misdirected",
-        Err(_) => "not_claimed",
+        Err(_) => "not-protected",
     }
 }
 

@@ -175,7 +175,7 @@ async fn each_end_of_an_atomic_operation_has_its_name() {
     let end = Ending::of(&claim, &policy, Mode::Enforce);
     for (completion, says) in [
         (Completion::Uncommitted, "outcome=uncommitted attempt=1"),
-        (Completion::CommitRefused, "outcome=commit_refused attempt=1"),
+        (Completion::CommitRefused, "outcome=commit-refused attempt=1"),
         (Completion::Vanished, "outcome=unconfirmed attempt=1"),
         (Completion::Superseded(None), "outcome=conflict"),
         (Completion::Instead(Box::new(Claimed::Stuck)), "outcome=stuck"),
