@@ -24,6 +24,12 @@ pub(crate) fn claimed_after_probe(operation: &Operation, claimed: &Result<Claime
     tracing::info!(%operation, outcome = name(claimed), attempt = attempt(claimed), "idempotency after a probe");
 }
 
+/// Counts that the outside world knows a lost attempt's effect, so that its result is the answer, and says it in the log.
+pub(crate) fn proven(operation: &Operation) {
+    count(operation, Metric::Replay);
+    tracing::info!(%operation, outcome = "replay", "idempotency after a probe");
+}
+
 /// Counts what a claim gave in shadow mode. What would have been the answer is counted as if it were.
 pub(crate) fn claimed_in_shadow(operation: &Operation, claimed: &Result<Claimed, ClaimError>, policy: &Policy) {
     count(operation, Metric::Requests);

@@ -10,7 +10,11 @@ use idempotency_testkit::{
     fault_proxy::{Fault, Rule},
 };
 use lambda_http::{Body, Error, Request, Response, http};
-use lambda_idempotency::{DynamoDbStore, Idempotency, Namespace, http::Reply, idempotent};
+use lambda_idempotency::{
+    DynamoDbStore, Idempotency, Namespace,
+    http::{Classify, Failure, Reply},
+    idempotent,
+};
 
 /// Bytes that do not compress.
 fn noise(length: usize) -> Vec<u8> {
@@ -98,5 +102,45 @@ async fn a_response_of_which_not_even_the_head_can_be_stored_is_not_carried_out_
     assert_eq!((replayed.status().as_u16(), replayed.body()), (204, &Body::Empty));
     for header in ["idempotent-replayed", "idempotent-body-omitted"] {
         assert_eq!(replayed.headers()[header], "true");
+    }
+}
+
+/// It has failed for good, and says so with a head that is as large.
+struct Refused;
+
+impl Classify for Refused {
+    fn classify(self) -> Failure {
+        let text: String = noise(80_000).iter().map(|byte| char::from(b'0' + byte % 64)).collect();
+        let response = Response::builder().status(402).header("x-verbose", text).body(Body::from("no"));
+        Failure::Permanent(Box::new(response.unwrap()))
+    }
+}
+
+#[idempotent(operation = "refuse", version = 1, scope = none)]
+async fn refuse() -> Result<Response<Body>, Refused> {
+    Err(Refused)
+}
+
+#[tokio::test]
+async fn a_failure_of_which_nothing_can_be_stored_or_read_stays_a_failure() {
+    let world = World::start().await;
+    let send = async |key: &str| {
+        let request = http::Request::post("/refuse").header("idempotency-key", key).body(Body::Empty).unwrap();
+        refuse(&world.idempotency, request).await.unwrap()
+    };
+    assert_eq!(send("in-parts").await.status(), 402);
+    let delete = world.table.client().delete_item().table_name(FaultyTable::NAME);
+    let parts = world.table.client().scan().table_name(FaultyTable::NAME).send().await.unwrap().items.unwrap();
+    for item in parts.iter().filter(|item| item.contains_key("part")) {
+        delete.clone().key("pk", item["pk"].clone()).key("sk", item["sk"].clone()).send().await.unwrap();
+    }
+    let is_part = Rule::on("PutItem").when(|request| request.body["Item"].get("part").is_some());
+    world.table.proxy().inject(is_part.forever().fault(Fault::ErrorBefore));
+    assert_eq!(send("not-even-the-head").await.status(), 402, "the first caller gets it");
+    for key in ["in-parts", "not-even-the-head"] {
+        let replayed = send(key).await;
+        let problem: serde_json::Value = serde_json::from_slice(replayed.body()).unwrap();
+        assert!(replayed.status() == 500 && replayed.headers()["idempotent-replayed"] == "true", "{key}");
+        assert_eq!(problem["type"], "urn:problem-type:idempotency:failure-unreadable", "{key}");
     }
 }

@@ -244,8 +244,12 @@ impl<S: Store> Engine<S> {
     ) -> Result<Record, ClaimError> {
         let Some(failure @ StoredResult::Parts(_)) = &record.result else { return Ok(record) };
         let result = match self.decoded(&record.key, from.owner, failure, within).await {
-            Ok(failure) => self.prepare(&self.for_long(&record), &Outcome::new(failure), within).await,
-            // It is lost. Undoing goes on all the same, and the replay says that its body is missing.
+            // What the failure says is not given up for a request that got lost: another attempt will write it.
+            Ok(failure) => {
+                let to_be = self.for_long(&record);
+                Some(self.stored(&to_be.key, to_be.owner, to_be.expires_at, &failure, within).await?)
+            }
+            // It is lost. Undoing goes on all the same, and the replay says that its text is missing.
             Err(ClaimError::Result(_)) => None,
             Err(error) => return Err(error),
         };

@@ -173,6 +173,7 @@ where
         claimed = match said(probe(abandoned.attempt().clone()).await) {
             Probed::Happened(value) => {
                 let (value, outcome) = (types.store)(value);
+                outcome::proven(&request.operation);
                 let claim = abandoned.happened();
                 let end = Ending::of(&claim, &policy, idempotency.mode());
                 let completion = end.log(Ended::Completed, engine.complete(claim, outcome).await);

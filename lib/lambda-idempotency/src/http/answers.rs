@@ -9,7 +9,7 @@ use http::{
 use idempotency_core::{ClaimError, NotHome, Replay};
 use lambda_http::{Body, Error, Response};
 
-use super::{Problem, ProblemType, Reply, problem::seconds, stored};
+use super::{IDEMPOTENT_REPLAYED, Problem, ProblemType, Reply, problem::seconds, stored};
 
 /// How long to wait where nothing says how long it will take.
 const SOON: Duration = Duration::from_secs(1);
@@ -17,9 +17,12 @@ const SOON: Duration = Duration::from_secs(1);
 /// The stored response.
 pub(super) fn replayed(replay: Replay) -> Reply {
     let response = match replay.body() {
+        // Whatever has become of what it said, a failure stays one.
+        None if replay.is_failure() => return failure_unreadable(),
         None => stored::replay_without_head(),
         Some(body) => match stored::replay(body) {
             Some(response) => response,
+            None if replay.is_failure() => return failure_unreadable(),
             None => return result_unreadable(),
         },
     };
@@ -149,6 +152,15 @@ pub(super) fn stuck() -> Reply {
 fn result_unreadable() -> Reply {
     let detail = "the operation ended and will not be repeated, but its stored response cannot be read by this version";
     reply(Problem::new(ProblemType::ResultUnreadable, detail))
+}
+
+/// A definite answer, as every replay.
+fn failure_unreadable() -> Reply {
+    let detail =
+        "the operation failed for good in an earlier request and will not be repeated; what it answered cannot be read";
+    let mut reply = reply(Problem::new(ProblemType::FailureUnreadable, detail));
+    reply.headers_mut().insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));
+    reply
 }
 
 fn reply(problem: Problem) -> Reply {

@@ -31,6 +31,8 @@ pub enum ProblemType {
     OutcomeUnknown,
     /// The operation ended, but its stored result cannot be read.
     ResultUnreadable,
+    /// The operation failed for good, and what it answered cannot be read.
+    FailureUnreadable,
     /// The request that is asked about has no result.
     ResultMissing,
     /// The key is claimed in another region; nothing was executed.
@@ -62,6 +64,7 @@ impl ProblemType {
             Self::Mismatch => "mismatch",
             Self::OutcomeUnknown => "outcome-unknown",
             Self::ResultUnreadable => "result-unreadable",
+            Self::FailureUnreadable => "failure-unreadable",
             Self::ResultMissing => "result-missing",
             Self::Misdirected => "misdirected",
             Self::StoreUnavailable => "store-unavailable",
@@ -82,9 +85,11 @@ impl ProblemType {
             Self::ResultMissing => StatusCode::NOT_FOUND,
             Self::Conflict => StatusCode::CONFLICT,
             Self::Mismatch => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::OutcomeUnknown | Self::ResultUnreadable | Self::CommitRefused | Self::CompensationStuck => {
-                StatusCode::INTERNAL_SERVER_ERROR
-            }
+            Self::OutcomeUnknown
+            | Self::ResultUnreadable
+            | Self::FailureUnreadable
+            | Self::CommitRefused
+            | Self::CompensationStuck => StatusCode::INTERNAL_SERVER_ERROR,
             // RFC 9110 section 15.5.20: this server is unwilling to answer for it, another one is not.
             Self::Misdirected => StatusCode::MISDIRECTED_REQUEST,
             Self::StoreUnavailable | Self::Retryable | Self::NotCommitted | Self::Undoing => {
@@ -104,6 +109,7 @@ impl ProblemType {
             Self::Mismatch => "This idempotency key was used with another request",
             Self::OutcomeUnknown => "The outcome of this request is not known",
             Self::ResultUnreadable => "The stored result cannot be read",
+            Self::FailureUnreadable => "The operation failed, and its answer cannot be read",
             Self::ResultMissing => "There is no result for this idempotency key",
             Self::Misdirected => "This idempotency key belongs to another region",
             Self::StoreUnavailable => "The idempotency store is not available",

@@ -217,6 +217,7 @@ where
                 Probed::Happened(response) => {
                     let response =
                         StoredResponse::new(Reply::converted(response).await.into_inner(), &operation.replayed_headers);
+                    outcome::proven(&claim_request.operation);
                     let claim = abandoned.happened();
                     let end = Ending::of(&claim, &operation.policy, idempotency.mode());
                     let completion = end.log(Ended::Completed, engine.complete(claim, response.outcome()).await);

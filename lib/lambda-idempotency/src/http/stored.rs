@@ -154,7 +154,7 @@ pub fn read_stored(stored: &[u8]) -> Option<Response<Body>> {
     replay(stored)
 }
 
-/// The answer when not even the head of the response could be stored: the effect happened, and that is all we know.
+/// The answer when not even the head of the response could be stored: the effect happened, and that is all we know. Never a failure's.
 pub(crate) fn replay_without_head() -> Response<Body> {
     let mut response = Response::new(Body::Empty);
     *response.status_mut() = StatusCode::NO_CONTENT;

@@ -58,7 +58,7 @@ metrics! {
     Requests: Count,
     /// The operation ran, for the first time or again after an attempt that was lost or failed.
     Fresh: Count,
-    /// The stored result was the answer.
+    /// The result of an earlier attempt was the answer: the stored one, or the one that a probe found.
     Replay: Count,
     /// Another attempt may be running.
     Conflict: Count,
