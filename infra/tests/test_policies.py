@@ -164,8 +164,12 @@ class Policies(unittest.TestCase):
     def test_a_function_of_ones_own_begins_with_its_records_only(self):
         stack = Stack("infra/your-function.yaml", TableStack="table", TableKeyArn=KEY)
         role, = stack.of_type("AWS::IAM::Role").values()
-        document, = role["Policies"]
-        statements = document["PolicyDocument"]["Statement"]
+        self.assertNotIn("ManagedPolicyArns", role)
+        calls, platform = role["Policies"]
+        statements = calls["PolicyDocument"]["Statement"]
+        logs, = platform["PolicyDocument"]["Statement"]
+        self.assertEqual(logs["Action"], ["logs:CreateLogStream", "logs:PutLogEvents"])
+        self.assertIn("MyOrdersLogs", str(logs["Resource"]))
         self.assertEqual(statements[0]["Action"], ["dynamodb:PutItem", "dynamodb:GetItem"])
         self.assertEqual(statements[0]["Resource"], "import:table-TableArn")
         keys = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": "import:table-Deployment#create-order#v*#*"}}

@@ -25,6 +25,10 @@ class Tables(unittest.TestCase):
                 self.assertEqual(properties["PointInTimeRecoverySpecification"], {"PointInTimeRecoveryEnabled": True})
                 self.assertEqual(properties["BillingMode"], "PAY_PER_REQUEST")
 
+    def test_the_table_of_records_is_protected_against_deletion(self):
+        protected = {name.split()[-1] for name, table in self.tables() if table["Properties"].get("DeletionProtectionEnabled")}
+        self.assertEqual(protected, {"IdempotencyTable"})
+
     def test_every_table_is_encrypted_by_the_key_that_aws_manages(self):
         for name, table in self.tables():
             with self.subTest(name):
