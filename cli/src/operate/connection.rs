@@ -1,15 +1,18 @@
 //! Which table, at which DynamoDB, as whom.
 
-use std::{env, time::Duration};
+use std::{env, net::IpAddr, time::Duration};
 
 use aws_config::{Region, SdkConfig, retry::RetryConfig, timeout::TimeoutConfig};
 use aws_sdk_dynamodb::config::{Credentials, SharedCredentialsProvider};
 use clap::Args;
-use idempotency_core::{Engine, Namespace};
-use idempotency_dynamodb::{DynamoDbStore, sdk_config_loader};
+use idempotency_core::{Engine, EpochMillis, Namespace};
+use idempotency_dynamodb::{DynamoDbStore, attribute, sdk_config_loader};
 use lambda_idempotency::Idempotency;
 
-use super::error::OperateError;
+use super::{error::OperateError, server_clock::ServerClock};
+
+/// Where the SDK finds an endpoint, the more specific first ("Service-specific endpoints", AWS SDKs and Tools Reference Guide).
+const ENDPOINTS: [&str; 2] = ["AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL"];
 
 /// How long one page or record is waited for.
 pub(crate) const WITHIN: Duration = Duration::from_secs(30);
@@ -26,7 +29,8 @@ pub(crate) struct Connection {
     namespace: Option<String>,
 
     /// The URL of a DynamoDB that is not the region's: DynamoDB Local, or the one that `idempotency local` runs. On loopback no
-    /// credentials and no region are needed. (For other services set AWS_ENDPOINT_URL_LAMBDA, _SQS or _STS.)
+    /// credentials and no region are needed. (For other services set AWS_ENDPOINT_URL_LAMBDA, _SQS or _STS.) [default:
+    /// AWS_ENDPOINT_URL_DYNAMODB, else the region's]
     #[arg(long, value_name = "URL", help_heading = "Where", value_parser = crate::cli::url)]
     endpoint_url: Option<String>,
 
@@ -41,6 +45,9 @@ pub(crate) struct Connection {
     /// Print JSON: one object, or one for each line where there are many. Errors too, on standard error.
     #[arg(long)]
     pub(crate) json: bool,
+
+    #[arg(skip)]
+    clock: ServerClock,
 }
 
 impl Connection {
@@ -82,11 +89,34 @@ impl Connection {
     }
 
     pub(crate) fn dynamodb(&self, sdk: &SdkConfig) -> aws_sdk_dynamodb::Client {
-        let config = aws_sdk_dynamodb::config::Builder::from(sdk);
+        let config = aws_sdk_dynamodb::config::Builder::from(sdk).interceptor(self.clock.clone());
         aws_sdk_dynamodb::Client::from_conf(match &self.endpoint_url {
             Some(url) => config.endpoint_url(url).build(),
             None => config.build(),
         })
+    }
+
+    /// The time by which leases are judged. Of use after an answer of the table.
+    pub(crate) fn now(&self) -> EpochMillis {
+        self.clock.now()
+    }
+
+    /// By how much this machine's clock is known to be ahead of the store's.
+    pub(crate) fn clock_is_ahead_by(&self) -> Duration {
+        self.clock.ahead()
+    }
+
+    /// Refuses another kind of table, in which nothing would be found. Who may not describe it goes on.
+    pub(crate) async fn check_table(&self, store: &DynamoDbStore) -> Result<(), OperateError> {
+        let Ok(described) = store.client().describe_table().table_name(store.table()).send().await else {
+            return Ok(());
+        };
+        let keys = described.table.map(|table| table.key_schema.unwrap_or_default()).unwrap_or_default();
+        let names: Vec<_> = keys.iter().map(|key| key.attribute_name()).collect();
+        match names == [attribute::PK, attribute::SK] {
+            true => Ok(()),
+            false => Err(OperateError::NotATable { table: store.table().to_owned(), keys: names.join(", ") }),
+        }
     }
 
     pub(crate) fn table(&self) -> Result<String, OperateError> {
@@ -105,15 +135,20 @@ impl Connection {
     }
 
     pub(crate) fn namespace_if_named(&self) -> Result<Option<Namespace>, OperateError> {
-        self.namespace.clone().map(Namespace::new).transpose().map_err(OperateError::usage)
+        let named = self.namespace.clone().filter(|namespace| !namespace.trim().is_empty());
+        named.map(Namespace::new).transpose().map_err(OperateError::usage)
     }
 
     /// Whether the DynamoDB is on this machine.
     pub(crate) fn is_local(&self) -> bool {
-        let url = self.endpoint_url.as_deref().and_then(|url| reqwest::Url::parse(url).ok());
-        url.as_ref()
-            .and_then(reqwest::Url::host_str)
-            .is_some_and(|host| host == "localhost" || host == "[::1]" || host.starts_with("127."))
+        let in_environment = || ENDPOINTS.iter().find_map(|name| env::var(name).ok().filter(|url| !url.is_empty()));
+        let url = self.endpoint_url.clone().or_else(in_environment).and_then(|url| reqwest::Url::parse(&url).ok());
+        url.as_ref().and_then(reqwest::Url::host_str).is_some_and(|host| {
+            match host.trim_matches(['[', ']']).parse::<IpAddr>() {
+                Ok(address) => address.is_loopback(),
+                Err(_) => host == "localhost",
+            }
+        })
     }
 }
 

@@ -40,6 +40,9 @@ impl Deed {
         if self.reason.trim().is_empty() {
             return Err(OperateError::usage("say why, with --reason"));
         }
+        if [Some(&self.reason), self.by.as_ref()].into_iter().flatten().any(|text| text.contains(char::is_control)) {
+            return Err(OperateError::usage("--reason and --by are one line each, of letters that can be seen"));
+        }
         let by = self.who(connection).await?;
         let entry = AuditEntry::of(found, now, draw()?, action, &by, self.reason.trim());
         // It is kept when the record is gone: for as long as any record is.

@@ -49,6 +49,17 @@ pub enum OperateError {
         /// What came back.
         source: StoreError,
     },
+    /// The table is one of something else.
+    #[error("{table} is no table of records: its keys are {keys}, not pk and sk; say another with --table")]
+    NotATable {
+        /// Its name.
+        table: String,
+        /// Its keys.
+        keys: String,
+    },
+    /// Whoever read the output has gone away.
+    #[error("nobody reads the output any more")]
+    ReaderGone,
     /// Another service did not answer.
     #[error("{what}")]
     Aws {
@@ -79,8 +90,11 @@ impl OperateError {
     pub(crate) const fn exit(&self) -> Exit {
         match self {
             Self::Usage(_) => Exit::Usage,
-            Self::NotMet(_) | Self::Io { .. } | Self::Table { source: StoreError::Undecodable(_), .. } => Exit::Found,
-            Self::Table { .. } | Self::Aws { .. } => Exit::Aws,
+            Self::NotMet(_)
+            | Self::Io { .. }
+            | Self::ReaderGone
+            | Self::Table { source: StoreError::Undecodable(_), .. } => Exit::Found,
+            Self::Table { .. } | Self::NotATable { .. } | Self::Aws { .. } => Exit::Aws,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `idempotency evict`: a key is new again.
 
 use clap::Args;
-use idempotency_core::{Clock, Record, Replaced, Status, SystemClock, removable};
+use idempotency_core::{Record, Replaced, Status, removable};
 use idempotency_dynamodb::StoredItem;
 use serde_json::json;
 
@@ -38,7 +38,7 @@ impl Evict {
         let key = self.identity.record_key(&self.connection)?;
         let store = self.connection.store().await?;
         let found = Found::read(&store, &key).await?;
-        let now = SystemClock.now();
+        let now = self.connection.now();
         let Some(record) = found.record else {
             return Err(OperateError::NotMet(format!("there is no record {key}: the key is new already")));
         };
@@ -72,15 +72,15 @@ impl Evict {
         let removed = removed.map_err(OperateError::table(
             "the record is evicted; some of what stood beside it is left, and expires by itself",
         ))?;
-        match self.connection.json {
+        output::told(match self.connection.json {
             true => output::json(&json!({
                 "done": "evicted", "record": facts(&record, now), "rows_removed": removed, "audit": audit_facts(&audit),
-            }))?,
+            })),
             false => output::line(format!(
                 "Done: the key is new, by {}; {removed} rows beside the record are removed.",
                 audit.by
-            ))?,
-        }
+            )),
+        });
         Ok(Exit::Fine)
     }
 }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use idempotency_core::{
-    ClaimRequest, Decision, EpochMillis, ExecutionId, OnAbandoned, OwnerToken, Policy, Record, Status, StoredResult,
-    Window, decide,
+    ClaimRequest, Decision, EpochMillis, ExecutionId, OnAbandoned, OwnerToken, Policy, Record, RecordKey, Status,
+    StoredResult, Window, decide,
 };
 use serde_json::{Value, json};
 
@@ -155,7 +155,7 @@ pub(crate) fn facts(record: &Record, now: EpochMillis) -> Value {
     let state = State::of(record, now);
     json!({
         "record": record.key.as_str(),
-        "operation": operation(record),
+        "operation": operation(&record.key),
         "state": state.name(),
         "status": record.status.as_str(),
         "attempt": record.attempt.get(),
@@ -188,8 +188,8 @@ pub(crate) fn codec(encoded: &[u8]) -> &'static str {
 }
 
 /// `create-charge#v1`, as the partition key has it.
-pub(crate) fn operation(record: &Record) -> String {
-    let mut parts = record.key.as_str().split('#').skip(1);
+pub(crate) fn operation(key: &RecordKey) -> String {
+    let mut parts = key.as_str().split('#').skip(1);
     match (parts.next(), parts.next()) {
         (Some(name), Some(version)) => format!("{name}#{version}"),
         _ => String::new(),

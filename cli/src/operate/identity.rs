@@ -3,7 +3,7 @@
 use clap::Args;
 use idempotency_core::{IdempotencyKey, KeyPart, Operation, RecordKey, Scope};
 
-use super::{connection::Connection, error::OperateError};
+use super::{connection::Connection, error::OperateError, form::Form};
 
 /// Which record is meant: by what its caller said, or by the partition key that a log line has.
 #[derive(Clone, Debug, Args)]
@@ -117,13 +117,13 @@ impl Identity {
         }
     }
 
-    /// Refuses a value or message for an operation that is known to be HTTP.
-    pub(crate) fn check_form(&self, of_a_function: bool) -> Result<(), OperateError> {
-        match (&self.route, of_a_function) {
-            (Some(_), true) => Err(OperateError::usage(
-                "an operation with a --route is HTTP: say what its callers get with --completed RESPONSE.json or --failed RESPONSE.json",
-            )),
-            _ => Ok(()),
+    /// Which form the operation's results have: a route is part of an HTTP operation's record. `None` where only a partition key is known,
+    /// which does not tell.
+    pub(crate) const fn form(&self) -> Option<Form> {
+        match (&self.record, &self.route) {
+            (Some(_), _) => None,
+            (None, Some(_)) => Some(Form::Response),
+            (None, None) => Some(Form::Value),
         }
     }
 

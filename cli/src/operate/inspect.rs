@@ -1,7 +1,7 @@
 //! `idempotency inspect`: one record in words.
 
 use clap::Args;
-use idempotency_core::{Clock, EpochMillis, Record, RecordKey, SystemClock};
+use idempotency_core::{EpochMillis, Record, RecordKey};
 use idempotency_dynamodb::{DynamoDbStore, StoredItem};
 use serde_json::{Value, json};
 
@@ -65,7 +65,7 @@ impl Inspect {
         let key = self.identity.record_key(&self.connection)?;
         let engine = self.connection.engine().await?;
         let found = Found::read(engine.store(), &key).await?;
-        let now = SystemClock.now();
+        let now = self.connection.now();
         let Some(record) = &found.record else { return self.absent(&key, &found, now) };
         let shown = match self.show_result {
             true => Some(stored_result::read(&engine, record).await?),

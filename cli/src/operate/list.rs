@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, io::IsTerminal, time::Duration};
 
 use clap::Args;
 use futures::StreamExt;
-use idempotency_core::{Clock, EpochMillis, Operation, Record, Status, SystemClock};
+use idempotency_core::{EpochMillis, Operation, Record, RecordKey, Status};
 use idempotency_dynamodb::{StoredItem, TableScan};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
@@ -92,7 +92,7 @@ impl Reading {
     }
 
     /// Whether a record is one of those, where no namespace narrows the scan.
-    pub(crate) fn names(&self, record: &Record) -> bool {
+    pub(crate) fn names(&self, record: &RecordKey) -> bool {
         self.operation.as_ref().is_none_or(|name| operation(record).rsplit_once('#').is_some_and(|(of, _)| of == name))
     }
 }
@@ -145,6 +145,7 @@ impl List {
             }
         };
         let store = self.connection.store().await?;
+        self.connection.check_table(&store).await?;
         let progress = Progress::new(self.connection.json);
         let mut pages = Box::pin(scan.pages(&store));
         let (mut shown, mut alarming) = (0_usize, 0_usize);
@@ -154,13 +155,13 @@ impl List {
             (scanned, read_units) = (scanned + page.scanned, read_units + page.read_units.unwrap_or_default());
             progress.tell(&format!("{scanned} items read, {shown} found, {read_units} read units"));
             for item in &page.items {
-                let now = SystemClock.now();
+                let now = self.connection.now();
                 let is_alarming = match item {
-                    StoredItem::Record(record) if self.reading.names(record) && self.wanted.takes(record, now) => {
+                    StoredItem::Record(record) if self.reading.names(&record.key) && self.wanted.takes(record, now) => {
                         progress.aside(|| self.show(record, now))?;
                         State::of(record, now).needs_attention()
                     }
-                    StoredItem::Unreadable { key, error, .. } => {
+                    StoredItem::Unreadable { key, error, .. } if self.reading.names(key) => {
                         progress.aside(|| self.show_unreadable(key.as_str(), &error.to_string()))?;
                         true
                     }
@@ -193,7 +194,7 @@ impl List {
         output::line(format!(
             "{:<20} {:<28} attempt {:<3} {when:<24} {}",
             state.name(),
-            operation(record),
+            operation(&record.key),
             record.attempt.get(),
             record.key
         ))
@@ -288,16 +289,8 @@ mod tests {
             Wanted { overdue: true, ..NONE },
             Wanted { compensating: true, ..NONE },
         ];
-        let statuses = [
-            Status::InFlight,
-            Status::Released,
-            Status::Completed,
-            Status::Failed,
-            Status::Compensating,
-            Status::Stuck,
-        ];
         for wanted in each {
-            for status in statuses {
+            for status in Status::ALL {
                 let mut running = record(status, Duration::ZERO);
                 running.lease_until = NOW + LONG_OVER;
                 let takes = [record(status, LONG_OVER), running].iter().any(|record| wanted.takes(record, NOW));

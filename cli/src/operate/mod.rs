@@ -7,6 +7,7 @@ mod error;
 mod estimate;
 mod evict;
 mod explain;
+mod form;
 mod identity;
 mod inspect;
 mod list;
@@ -14,6 +15,7 @@ mod output;
 mod resolve;
 mod response;
 mod rows;
+mod server_clock;
 mod stored_result;
 mod time;
 mod watch;
@@ -93,6 +95,9 @@ impl Operate {
 
 fn tell(error: &OperateError, json: bool) -> Exit {
     let exit = error.exit();
+    if matches!(error, OperateError::ReaderGone) {
+        return exit;
+    }
     let line = crate::error::in_one_line(error as &dyn Error);
     match json {
         true => eprintln!("{}", json!({ "error": line, "exit": exit as u8 })),

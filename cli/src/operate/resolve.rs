@@ -3,9 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use idempotency_core::{
-    Clock, Engine, EpochMillis, Outcome, Record, Replaced, Resolution, Status, StoredResult, SystemClock,
-};
+use idempotency_core::{Engine, EpochMillis, Outcome, Record, Replaced, Resolution, Status, StoredResult};
 use idempotency_dynamodb::DynamoDbStore;
 use lambda_idempotency::function::{self, Failed};
 use serde_json::{Value, json};
@@ -15,10 +13,12 @@ use super::{
     deed::{Deed, changed_meanwhile, draw, unwritten},
     error::{Exit, OperateError},
     explain::{State, facts},
+    form::Form,
     identity::Identity,
     inspect::Found,
     output, response,
     rows::{Beside, audit_facts},
+    time::relative,
 };
 
 /// Say what has become of a lost or stuck operation, or let it be tried again.
@@ -80,6 +80,15 @@ impl Saying {
         }
     }
 
+    /// Which form the given result has; `None` where none is given.
+    const fn form(&self) -> Option<Form> {
+        match (&self.completed, &self.failed) {
+            (Some(_), _) | (_, Some(Some(_))) => Some(Form::Response),
+            _ if self.completed_value.is_some() || self.failed_message.is_some() => Some(Form::Value),
+            _ => None,
+        }
+    }
+
     /// What later requests get; `None` for what is stored already.
     fn outcome(&self, found: &Record) -> Result<Option<Outcome>, OperateError> {
         if let Some(path) = self.completed.as_ref().or(self.failed.as_ref().and_then(Option::as_ref)) {
@@ -108,10 +117,12 @@ impl Saying {
 impl Resolve {
     pub(crate) async fn run(self) -> Result<Exit, OperateError> {
         let key = self.identity.record_key(&self.connection)?;
-        self.identity.check_form(self.saying.completed_value.is_some() || self.saying.failed_message.is_some())?;
+        if let (Some(given), Some(known)) = (self.saying.form(), self.identity.form()) {
+            given.check(known)?;
+        }
         let engine = self.connection.engine().await?;
         let found = Found::read(engine.store(), &key).await?;
-        let (beside, now) = (found.beside(), SystemClock.now());
+        let (beside, now) = (found.beside(), self.connection.now());
         let Some(record) = found.record else {
             return Err(OperateError::NotMet(format!(
                 "there is no record {key}: the next request with this key runs by itself"
@@ -122,7 +133,13 @@ impl Resolve {
         let outcome = self.saying.outcome(&record)?;
         let action = action(resolution, record.status);
         let audit = self.deed.audit(&self.connection, &record, action, now).await?;
-        let plan = plan(resolution, &record, &beside);
+        let mut plan = plan(resolution, &record, &beside, now);
+        if let (Some(given), None) = (self.saying.form(), self.identity.form()) {
+            match Form::of_operation(&engine, &record).await {
+                Some(known) => given.check(known)?,
+                None => plan.push(given.doubt()),
+            }
+        }
         if !self.connection.json {
             output::line(format!(
                 "{} is {}: {}",
@@ -146,12 +163,12 @@ impl Resolve {
         if replaced != Replaced::Replaced {
             return Err(changed_meanwhile());
         }
-        match self.connection.json {
+        output::told(match self.connection.json {
             true => {
-                output::json(&json!({ "done": action, "record": facts(&resolved, now), "audit": audit_facts(&audit) }))?
+                output::json(&json!({ "done": action, "record": facts(&resolved, now), "audit": audit_facts(&audit) }))
             }
-            false => output::line(format!("Done: it is {} now, by {}.", State::of(&resolved, now).name(), audit.by))?,
-        }
+            false => output::line(format!("Done: it is {} now, by {}.", State::of(&resolved, now).name(), audit.by)),
+        });
         Ok(Exit::Fine)
     }
 
@@ -165,11 +182,33 @@ impl Resolve {
         now: EpochMillis,
     ) -> Result<Record, OperateError> {
         let owner = draw()?;
+        let outcome = match (outcome, resolution) {
+            // What is kept for longer than it was to be must not lose its parts: they are stored anew.
+            (None, Resolution::Failed) => self.stored_in_parts(engine, found).await?,
+            (outcome, _) => outcome,
+        };
         let Some(outcome) = outcome else { return Ok(resolution.apply(found, None, owner, now)) };
         // Whose parts they will be, and for how long.
         let to_be = resolution.apply(found, Some(StoredResult::Inline(bytes::Bytes::new())), owner, now);
         let result = engine.store_result(&to_be, &outcome, WITHIN).await.map_err(unwritten)?;
         Ok(Record { result: Some(result), ..to_be })
+    }
+
+    /// The result that stands beside the record, if it does.
+    async fn stored_in_parts(
+        &self,
+        engine: &Engine<DynamoDbStore>,
+        found: &Record,
+    ) -> Result<Option<Outcome>, OperateError> {
+        if !matches!(found.result, Some(StoredResult::Parts(_))) {
+            return Ok(None);
+        }
+        let replay = engine.read_result(found, WITHIN).await;
+        let replay = replay.map_err(|source| OperateError::Aws {
+            what: "the stored failure cannot be read; say what callers are to get",
+            source: source.into(),
+        })?;
+        Ok(replay.body().map(|body| Outcome::new(body.to_vec())))
     }
 }
 
@@ -183,7 +222,7 @@ const fn action(resolution: Resolution, status: Status) -> &'static str {
 }
 
 /// What it means, for whoever is about to say yes.
-fn plan(resolution: Resolution, found: &Record, beside: &Beside) -> Vec<String> {
+fn plan(resolution: Resolution, found: &Record, beside: &Beside, now: EpochMillis) -> Vec<String> {
     let is_undoing = matches!(found.status, Status::Stuck | Status::Compensating);
     let left = beside.to_undo();
     let mut plan = Vec::new();
@@ -191,6 +230,10 @@ fn plan(resolution: Resolution, found: &Record, beside: &Beside) -> Vec<String> 
         Resolution::Rerun if found.status == Status::Stuck => {
             plan.push("The next request with this key undoes what is left, and then gets the stored failure. The handler does not run.".into());
             plan.push(format!("Left to be undone, the last first: {}.", named(&left)));
+            plan.push(format!(
+                "It must come before the record is forgotten, {}: after that nobody undoes anything.",
+                relative(found.expires_at.to_millis(), now)
+            ));
         }
         Resolution::Rerun => {
             plan.push("The next request with this key runs the handler again, whatever `on_abandoned` says. If the lost attempt's effect happened, it \

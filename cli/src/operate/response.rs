@@ -51,6 +51,10 @@ fn parse(text: &str) -> Result<Outcome, OperateError> {
     let refused =
         |why: String| OperateError::usage(format!("this is no response: {why}; expected JSON such as {FORM}"));
     let written: Written = serde_json::from_str(text).map_err(|error| refused(error.to_string()))?;
+    // Lambda's fronts take no others; 1xx are not final (RFC 9110, section 15.2).
+    if !(200..=599).contains(&written.status) {
+        return Err(refused(format!("its status is {}, and a final one is from 200 to 599", written.status)));
+    }
     let mut response = Response::builder().status(written.status);
     for (name, values) in &written.headers {
         let values = match values {
@@ -91,7 +95,9 @@ mod tests {
         assert!(told("{").contains("EOF") && told("{").contains(FORM));
         assert!(told("{}").contains("missing field `status`"));
         assert!(told(r#"{"status": 99999}"#).contains("u16"));
-        assert!(told(r#"{"status": 20}"#).contains("status"));
+        for status in [20, 100, 199, 600] {
+            assert!(told(&format!(r#"{{"status": {status}}}"#)).contains("from 200 to 599"), "{status}");
+        }
         assert!(told(r#"{"status": 200, "headers": {"a b": "c"}}"#).contains("header"));
         assert!(told(r#"{"status": 200, "body": 1, "body_base64": "AA=="}"#).contains("body_base64"));
         assert!(told(r#"{"status": 200, "body_base64": "?"}"#).contains("body_base64"));

@@ -58,6 +58,7 @@ impl Watch {
     pub(crate) async fn run(self) -> Result<Exit, OperateError> {
         let scan = self.reading.scan(&self.connection)?;
         let store = self.connection.store().await?;
+        self.connection.check_table(&store).await?;
         let progress = Progress::new(self.connection.json);
         let mut left = f64::from(self.max_read_units);
         loop {
@@ -91,13 +92,13 @@ impl Watch {
             let page = page.map_err(OperateError::table("the table cannot be read"))?;
             counts.scanned += page.scanned;
             counts.read_units += page.read_units.unwrap_or_default();
-            let now = SystemClock.now();
+            let now = self.connection.now();
             for item in &page.items {
                 match item {
-                    StoredItem::Record(record) if self.reading.names(record) => {
-                        *counts.by.entry((State::of(record, now), operation(record))).or_default() += 1;
+                    StoredItem::Record(record) if self.reading.names(&record.key) => {
+                        *counts.by.entry((State::of(record, now), operation(&record.key))).or_default() += 1;
                     }
-                    StoredItem::Unreadable { .. } => counts.unreadable += 1,
+                    StoredItem::Unreadable { key, .. } if self.reading.names(key) => counts.unreadable += 1,
                     _ => {}
                 }
             }

@@ -65,7 +65,7 @@ fn row(record: &Record, items: &[StoredItem], now: EpochMillis) -> Value {
     };
     json!({
         "key": record.key.as_str(),
-        "operation": operation(record),
+        "operation": operation(&record.key),
         "state": state.name(),
         "meaning": state.meaning(),
         "needs_attention": state.needs_attention(),

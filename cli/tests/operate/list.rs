@@ -1,9 +1,11 @@
 use std::time::Duration;
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use idempotency_core::{EpochMillis, Outcome, Record, Status};
+use idempotency_testkit::dynamodb::create_table;
 use serde_json::Value;
 
-use crate::world::{Told, World};
+use crate::world::{TABLE, Told, World, command, run_plain};
 
 /// One record of each kind.
 async fn world() -> World {
@@ -79,5 +81,58 @@ async fn what_is_no_list_is_refused_before_anything_is_read() {
         (&["--lost"], "unexpected argument '--lost'"),
     ] {
         world.run(&[&["list"][..], options].concat()).await.assert_refused(2, said);
+        let told = world.run(&[&["list", "--json"][..], options].concat()).await;
+        let error: Value = serde_json::from_str(&told.error).unwrap();
+        assert_eq!((told.exit, error["exit"].as_u64()), (2, Some(2)));
+        assert!(error["error"].as_str().unwrap().contains(said), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_record_that_cannot_be_read_is_in_every_list_of_its_operation_and_in_no_other() {
+    let world = World::start().await;
+    let (newer, nameless) = (world.lost("newer").await, world.lost("nameless").await);
+    let client = world.dynamodb.client();
+    for (key, change) in [(newer, "SET #status = :paused"), (nameless, "REMOVE #status")] {
+        let update = client.update_item().table_name(TABLE).update_expression(change);
+        let update = update.key("pk", AttributeValue::S(key.to_string())).key("sk", AttributeValue::S("claim".into()));
+        let update = update.expression_attribute_names("#status", "status");
+        let update = match change.contains(':') {
+            true => update.expression_attribute_values(":paused", AttributeValue::S("paused".into())),
+            false => update,
+        };
+        update.send().await.unwrap();
+    }
+    for options in [&[][..], &["--stuck"], &["--in-flight"], &["--all"], &["--operation", "charge"]] {
+        let told = world.run(&[&["list", "--json"][..], options].concat()).await;
+        assert_eq!((states(&told), told.exit), (vec!["unreadable".into(), "unreadable".into()], 1), "{options:?}");
+    }
+    for arguments in
+        [&["list", "--json", "--all", "--operation", "refund"][..], &["watch", "--once", "--operation", "refund"]]
+    {
+        let url = world.dynamodb.endpoint_url().to_owned();
+        let arguments: Vec<String> = arguments.iter().map(|text| (*text).to_owned()).collect();
+        let told = tokio::task::spawn_blocking(move || {
+            let without_namespace = ["--table", TABLE, "--endpoint-url", &url];
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).chain(without_namespace).collect();
+            run_plain(&arguments)
+        });
+        assert_eq!(told.await.unwrap().exit, 0, "another operation's");
+    }
+}
+
+#[tokio::test]
+async fn a_table_of_something_else_is_not_taken_for_an_empty_one() {
+    let world = World::start().await;
+    create_table(&world.dynamodb.client(), "charges", "charge_id", None).await.unwrap();
+    for command in [&["list"][..], &["watch", "--once"]] {
+        let url = world.dynamodb.endpoint_url().to_owned();
+        let arguments = [command, &["--table", "charges"]].concat().join(" ");
+        let told = tokio::task::spawn_blocking(move || {
+            // By the environment: on loopback that needs no region and no credentials either.
+            let mut command = self::command(&arguments.split(' ').collect::<Vec<_>>());
+            Told::of(command.env("AWS_ENDPOINT_URL_DYNAMODB", url).output().unwrap())
+        });
+        told.await.unwrap().assert_refused(3, "charges is no table of records: its keys are charge_id");
     }
 }

@@ -1,6 +1,9 @@
 use std::{io::Write, process::Stdio, time::Duration};
 
-use idempotency_core::{Claimed, EpochSeconds, Outcome, RecordKey, Status, StepError, StoredResult};
+use aws_sdk_dynamodb::primitives::{DateTime, DateTimeFormat};
+use idempotency_core::{
+    Claimed, Clock, EpochSeconds, Outcome, Record, RecordKey, Status, StepError, Store, StoredResult, SystemClock,
+};
 use lambda_http::{Body, Error, Request, http};
 use lambda_idempotency::{
     Attempt, Idempotency, IdempotencyKey, Namespace, OnAbandoned, Operation, Scope,
@@ -9,7 +12,7 @@ use lambda_idempotency::{
 };
 use serde_json::json;
 
-use crate::world::{WORD, World, about, command};
+use crate::world::{Told, WORD, World, about, command};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -207,7 +210,7 @@ async fn what_is_not_said_clearly_changes_nothing() {
         (&["--rerun", "--completed-value", "1", "--yes"], "cannot be used with"),
         (&["--rerun"], "say --yes to do it"),
         (&["--rerun", "--yes", "--dry-run"], "cannot be used with"),
-        (&["--completed", "/nowhere.json", "--yes"], "cannot read the response /nowhere.json"),
+        (&["--completed", "/nowhere.json", "--yes"], "could not read an HTTP response"),
         (&["--completed-value", "done", "--yes"], "is no JSON"),
         (&["--failed", "--yes"], "no failure is stored"),
         (&["--completed-value", "1", "--yes", "--route", "POST /charges"], "is HTTP"),
@@ -225,7 +228,142 @@ async fn what_is_not_said_clearly_changes_nothing() {
         .run(&about("resolve", "order-1", &["--rerun", "--yes", "--reason", "r"]))
         .await
         .assert_refused(2, "say --by NAME");
+    let nowhere = by_record(record.as_str(), &["--completed", "/nowhere.json"]);
+    world.run(&nowhere).await.assert_refused(2, "cannot read the response /nowhere.json");
     let dry = world.run(&about("resolve", "order-1", &[&reason[..], &["--rerun", "--dry-run"]].concat())).await;
     assert!(dry.exit == 0 && dry.out.contains("Nothing was changed"), "{}{}", dry.out, dry.error);
     assert_untouched(&world, &record).await;
+}
+
+/// The same record, by its partition key: that does not tell whether the operation is HTTP.
+fn by_record<'a>(record: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
+    [&["resolve", "--record", record], rest, &WORD[..]].concat()
+}
+
+#[tokio::test]
+async fn a_result_has_the_form_of_the_operations_others_where_only_a_partition_key_is_known() {
+    let world = World::start().await;
+    let http = Http::new();
+    http.lose(&world).await;
+    let items = world.dynamodb.client().scan().table_name("idempotency").send().await.unwrap().items.unwrap();
+    let record = items[0]["pk"].as_s().unwrap().clone();
+    let dry = [&["resolve", "--record", &record, "--completed-value", "1", "--dry-run"][..], &WORD[..4]].concat();
+    let told = world.run(&dry).await;
+    assert!(
+        told.exit == 0 && told.out.contains("No other result of this operation was found"),
+        "{}{}",
+        told.out,
+        told.error
+    );
+    // Another request of the operation ended with a response.
+    let idempotency = Idempotency::with_engine(world.engine.clone(), Namespace::new("test").unwrap());
+    let mut other = Http::request();
+    other.headers_mut().insert("idempotency-key", "pay-2".parse().unwrap());
+    let paid = async |_: Request, _: Attempt| Ok::<_, Error>("paid".to_owned());
+    serve(&idempotency, &http.0, other, Ok, paid).await.unwrap();
+    for wrong in [["--completed-value", "1"], ["--failed-message", "no"]] {
+        world.run(&by_record(&record, &wrong)).await.assert_refused(2, "the operation is HTTP");
+    }
+    assert_eq!(http.ask(&world).await.0, 500, "nothing was changed");
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("response.json");
+    std::fs::write(&file, r#"{"status": 201}"#).unwrap();
+    let told = world.run(&by_record(&record, &["--completed", file.to_str().unwrap()])).await;
+    assert_eq!((told.exit, http.ask(&world).await.0), (0, 201), "{}", told.error);
+    // Without a route it is no HTTP operation's record.
+    world.lost("order-1").await;
+    let response = resolve("order-1", &["--completed", file.to_str().unwrap()]);
+    world.run(&response).await.assert_refused(2, "could not read an HTTP response");
+}
+
+#[tokio::test]
+async fn a_large_failure_that_is_kept_for_longer_keeps_its_parts_for_as_long() {
+    let world = World::start().await;
+    let body: Vec<u8> = (0..30_000_u32).flat_map(|number| number.wrapping_mul(2_654_435_761).to_be_bytes()).collect();
+    let claim = world.claim("order-1", HOUR).await;
+    let soon = |record: &Record| Record {
+        expires_at: (world.engine.now() + Duration::from_secs(60)).ceil_seconds(),
+        ..record.clone()
+    };
+    let result = world.engine.store_result(&soon(claim.record()), &Outcome::new(body.clone()), HOUR).await.unwrap();
+    assert!(matches!(result, StoredResult::Parts(_)));
+    let version = claim.record().version();
+    let stuck = Record { status: Status::Stuck, result: Some(result), ..soon(claim.record()) };
+    world.engine.store().replace(version, &stuck, HOUR).await.unwrap();
+    let told = world.run(&resolve("order-1", &["--failed"])).await;
+    assert_eq!(told.exit, 0, "{}", told.error);
+    let record = world.record(&stuck.key).await.unwrap();
+    assert!(record.expires_at > stuck.expires_at);
+    let items = world.dynamodb.client().scan().table_name("idempotency").send().await.unwrap().items.unwrap();
+    let own = format!("result#{}#", record.owner);
+    let parts: Vec<_> = items.iter().filter(|item| item["sk"].as_s().unwrap().starts_with(&own)).collect();
+    assert!(!parts.is_empty());
+    for part in parts {
+        let expires_at: i64 = part["expires_at"].as_n().unwrap().parse().unwrap();
+        assert!(expires_at >= record.expires_at.get());
+    }
+    let Claimed::Replay(replay) = world.ask("order-1").await else { panic!("it has failed") };
+    assert!(replay.is_failure() && replay.body().unwrap() == body.as_slice());
+}
+
+#[tokio::test]
+async fn a_lease_is_not_over_because_the_operators_clock_is_ahead() {
+    let world = World::start().await;
+    drop(world.claim("order-1", Duration::ZERO).await);
+    // A store whose clock is an hour behind this machine's, and so this machine an hour ahead of it: the lease ended long ago by the one.
+    let real = world.dynamodb.endpoint_url().to_owned();
+    let behind = DateTime::from_millis((SystemClock.now() - HOUR).get());
+    let date = behind.fmt(DateTimeFormat::HttpDate).unwrap();
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let client = reqwest::Client::new();
+    let forward = axum::routing::any(async move |request: axum::extract::Request| {
+        let (parts, body) = request.into_parts();
+        let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+        let answer = client.post(&real).headers(parts.headers).body(body).send().await.unwrap();
+        let (status, mut headers) = (answer.status(), answer.headers().clone());
+        headers.insert("date", date.parse().unwrap());
+        headers.remove("transfer-encoding");
+        (status, headers, answer.bytes().await.unwrap())
+    });
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, axum::Router::new().fallback(forward)).await });
+    let run = async |arguments: Vec<&str>| {
+        let arguments =
+            [&arguments[..], &["--table", "idempotency", "--namespace", "test", "--endpoint-url", &url]].concat();
+        let mut command = command(&arguments);
+        tokio::task::spawn_blocking(move || Told::of(command.output().unwrap())).await.unwrap()
+    };
+    // An attempt of half an hour ago: by this machine its lease is over, by the store it begins in half an hour.
+    drop(world.claim("order-2", HOUR / 2).await);
+    let inspected = run(about("inspect", "order-2", &["--json"])).await;
+    assert_eq!(inspected.json()["state"], "in-flight");
+    run(resolve("order-2", &["--rerun"])).await.assert_refused(1, "an attempt may still be running");
+    run(about("evict", "order-2", &WORD)).await.assert_refused(1, "an attempt may still be running");
+    assert_eq!(world.run(&resolve("order-2", &["--rerun"])).await.exit, 0, "by the right clock it is over");
+}
+
+#[tokio::test]
+async fn what_was_done_is_done_whether_or_not_it_can_be_printed() {
+    let world = World::start().await;
+    let key = world.lost("order-1").await;
+    let full = |arguments: &[&str]| {
+        let mut command = command(arguments);
+        command.stdout(Stdio::from(std::fs::File::options().write(true).open("/dev/full").unwrap()));
+        command
+    };
+    let told = world.run_with(full, &resolve("order-1", &["--rerun", "--json"])).await;
+    assert_eq!((told.exit, world.record(&key).await.unwrap().status), (0, Status::Released));
+    assert!(told.error.starts_with("warning: it was done, and the output cannot be written"), "{}", told.error);
+}
+
+#[tokio::test]
+async fn a_reason_is_one_line_that_can_be_seen() {
+    let world = World::start().await;
+    let key = world.lost("order-1").await;
+    for reason in ["x\nDone: it is completed now", "\u{1b}[2K"] {
+        let arguments = about("resolve", "order-1", &["--rerun", "--reason", reason, "--by", "ops", "--yes"]);
+        world.run(&arguments).await.assert_refused(2, "one line each");
+    }
+    assert_eq!(world.record(&key).await.unwrap().status, Status::InFlight);
 }

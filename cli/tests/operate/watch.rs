@@ -62,3 +62,19 @@ async fn an_interval_that_is_none_is_refused() {
     let world = World::start().await;
     world.run(&["watch", "--interval", "soon"]).await.assert_refused(2, "expected a duration");
 }
+
+#[tokio::test]
+async fn it_ends_when_nobody_reads_it_any_more() {
+    let world = World::start().await;
+    let url = world.dynamodb.endpoint_url().to_owned();
+    let ended = tokio::task::spawn_blocking(move || {
+        let mut watch = command(&["watch", "--interval", "1ms", "--table", TABLE, "--endpoint-url", &url]);
+        let mut watch = watch.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut rounds = BufReader::new(watch.stdout.take().unwrap()).lines();
+        assert!(rounds.next().is_some());
+        drop(rounds);
+        watch.wait_with_output().unwrap()
+    });
+    let ended = ended.await.unwrap();
+    assert_eq!((ended.status.code(), ended.stderr.as_slice()), (Some(1), &b""[..]), "and says nothing to nobody");
+}

@@ -40,7 +40,7 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    fn of(output: Output) -> Self {
+    pub(crate) fn of(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).unwrap();
         Self { exit: output.status.code().unwrap(), out: text(output.stdout), error: text(output.stderr) }
     }

@@ -136,6 +136,10 @@ impl AttemptNumber {
 }
 
 impl Status {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::InFlight, Self::Released, Self::Completed, Self::Failed, Self::Compensating, Self::Stuck];
+
     /// The status as it is stored.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -154,15 +158,8 @@ impl Status {
     ///
     /// When this version does not know the name.
     pub fn from_stored(name: &str) -> Result<Self, RecordError> {
-        match name {
-            "in_flight" => Ok(Self::InFlight),
-            "released" => Ok(Self::Released),
-            "completed" => Ok(Self::Completed),
-            "failed" => Ok(Self::Failed),
-            "compensating" => Ok(Self::Compensating),
-            "stuck" => Ok(Self::Stuck),
-            _ => Err(RecordError::Invalid { attribute: "status" }),
-        }
+        let named = Self::ALL.into_iter().find(|status| status.as_str() == name);
+        named.ok_or(RecordError::Invalid { attribute: "status" })
     }
 
     /// Whether the record does not change any more before it expires.

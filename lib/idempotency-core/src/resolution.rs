@@ -61,7 +61,8 @@ impl Resolution {
     /// still sends meets it.
     ///
     /// `owner` is a token drawn for this call. A `result` says what later requests get; without one, what is stored (of a failure that is
-    /// being undone) stays, and its owner with it, under whom its parts stand.
+    /// being undone) stays, and its owner with it, under whom its parts stand. A result is kept for [`KEPT`](Self::KEPT) at least; but one in
+    /// parts that stays, for as long as its parts: read it, and give it anew.
     ///
     /// ```
     /// # use idempotency_core::*;
@@ -78,6 +79,9 @@ impl Resolution {
     /// ```
     pub fn apply(self, found: &Record, result: Option<StoredResult>, owner: OwnerToken, now: EpochMillis) -> Record {
         let keeps_result = result.is_none() && found.result.is_some();
+        let stands_beside = keeps_result && matches!(found.result, Some(StoredResult::Parts(_)));
+        // Parts of a result expire with the record that they were written for.
+        let ended_until = if stands_beside { found.expires_at } else { kept(found, now) };
         let anew = Record {
             owner: if keeps_result { found.owner } else { owner },
             epoch: Epoch::next(Some(found.epoch), now),
@@ -86,8 +90,8 @@ impl Resolution {
             ..found.clone()
         };
         match self {
-            Self::Completed => Record { status: Status::Completed, expires_at: kept(found, now), ..anew },
-            Self::Failed => Record { status: Status::Failed, expires_at: kept(found, now), ..anew },
+            Self::Completed => Record { status: Status::Completed, expires_at: ended_until, ..anew },
+            Self::Failed => Record { status: Status::Failed, expires_at: ended_until, ..anew },
             // What was undone so far stays so, and the handler does not run again.
             Self::Rerun if found.status == Status::Stuck => Record { status: Status::Compensating, ..anew },
             Self::Rerun => Record { status: Status::Released, ..anew },

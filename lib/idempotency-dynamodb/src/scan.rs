@@ -108,7 +108,7 @@ impl TableScan {
         Self { records_only: true, ..self }
     }
 
-    /// The same scan, which shows only records of these statuses.
+    /// The same scan, which shows only records of these statuses, and those whose status this version does not know: they may be in any.
     #[must_use]
     pub fn statuses(self, statuses: impl IntoIterator<Item = Status>) -> Self {
         Self { statuses: statuses.into_iter().collect(), records_only: true, ..self }
@@ -208,7 +208,12 @@ impl TableScan {
                 format!(":status{index}")
             });
             let placeholders = placeholders.collect::<Vec<_>>().join(", ");
-            clauses.push(format!("#status IN ({placeholders})"));
+            let known = Status::ALL.iter().enumerate().map(|(index, status)| {
+                values.insert(format!(":known{index}"), string(status.as_str()));
+                format!(":known{index}")
+            });
+            let known = known.collect::<Vec<_>>().join(", ");
+            clauses.push(format!("(#status IN ({placeholders}) OR NOT #status IN ({known}))"));
         }
         // Empty ones are refused.
         match clauses.is_empty() {

@@ -9,7 +9,7 @@ use aws_sdk_lambda::{
     types::{EventSourceMappingConfiguration, FunctionResponseType},
 };
 use idempotency_core::Policy;
-use lambda_idempotency::Idempotency;
+use lambda_idempotency::{Idempotency, Mode};
 
 use super::{
     finding::{About, Finding},
@@ -27,6 +27,8 @@ pub(crate) struct Expected<'a> {
     pub(crate) table: &'a str,
     pub(crate) namespace: Option<&'a str>,
     pub(crate) home_region: Option<&'a str>,
+    /// The region of the table; `None` for a global one.
+    pub(crate) only_region: Option<&'a str>,
 }
 
 /// What was found, and which queues invoke the function.
@@ -93,7 +95,9 @@ fn timeout(function: &GetFunctionConfigurationOutput) -> Duration {
 fn environment(function: &GetFunctionConfigurationOutput, expected: &Expected<'_>, about: &mut About) {
     let none = HashMap::new();
     let variables = function.environment().and_then(|environment| environment.variables()).unwrap_or(&none);
+    // As functions read them: choices are trimmed, names are not.
     let value = |name: &str| variables.get(name).map(String::as_str).filter(|value| !value.trim().is_empty());
+    let choice = |name: &str| value(name).map(str::trim);
     match value(Idempotency::TABLE) {
         Some(table) if table == expected.table => about.ok("it uses this table"),
         Some(table) => about.problem(
@@ -116,8 +120,17 @@ fn environment(function: &GetFunctionConfigurationOutput, expected: &Expected<'_
         ),
         (Some(namespace), _) => about.ok(format!("its namespace is {namespace}")),
     }
-    match (value(Idempotency::HOME_REGION), expected.home_region) {
+    match (choice(Idempotency::HOME_REGION), expected.home_region) {
         (None, None) => {}
+        (Some(home), _) if expected.only_region.is_some_and(|region| region != home) => about.problem(
+            format!(
+                "its {} is {home}, and the table is in {}",
+                Idempotency::HOME_REGION,
+                expected.only_region.unwrap_or_default()
+            ),
+            "it claims no key there: every request is refused (421)",
+            "remove the variable, for a table in one region needs no home; or name the table's region",
+        ),
         (Some(home), Some(expected)) if home == expected => about.ok(format!("it claims keys in {home} only")),
         (Some(home), Some(expected)) => about.problem(
             format!("its {} is {home}, not {expected}", Idempotency::HOME_REGION),
@@ -131,9 +144,14 @@ fn environment(function: &GetFunctionConfigurationOutput, expected: &Expected<'_
         ),
         (Some(home), None) => about.ok(format!("it claims keys in {home} only")),
     }
-    match value(Idempotency::MODE) {
-        None | Some("enforce") => {}
-        Some(mode) => about.problem(
+    match choice(Idempotency::MODE).map(|mode| (mode, mode.parse())) {
+        None | Some((_, Ok(Mode::Enforce))) => {}
+        Some((mode, Err(_))) => about.problem(
+            format!("its {} is {mode}, which is no mode", Idempotency::MODE),
+            "it does not start",
+            "set it to enforce, shadow or off, or remove it",
+        ),
+        Some((mode, Ok(_))) => about.problem(
             format!("its {} is {mode}", Idempotency::MODE),
             "duplicates are not held back: every request runs",
             "remove the variable when the emergency is over",
@@ -215,25 +233,29 @@ mod tests {
             let variables = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
             let environment = EnvironmentResponse::builder().set_variables(Some(variables)).build();
             let function = GetFunctionConfigurationOutput::builder().environment(environment).build();
-            let expected = Expected { table: "t", namespace: Some("prod"), home_region };
+            let expected =
+                Expected { table: "t", namespace: Some("prod"), home_region, only_region: Some("eu-west-1") };
             worst(|about| environment_of(&function, &expected, about))
         };
         let of = |pairs: &[(&str, &str)]| at(None, pairs);
         use environment as environment_of;
         let (table, namespace) = (("IDEMPOTENCY_TABLE", "t"), ("IDEMPOTENCY_NAMESPACE", "prod"));
         assert_eq!(of(&[table, namespace]), Level::Ok);
-        assert_eq!(of(&[table, namespace, ("IDEMPOTENCY_MODE", "enforce")]), Level::Ok);
+        assert_eq!(of(&[table, namespace, ("IDEMPOTENCY_MODE", " enforce")]), Level::Ok, "choices are trimmed");
         for wrong in [
             &[namespace][..],
             &[table],
             &[("IDEMPOTENCY_TABLE", "other"), namespace],
             &[table, ("IDEMPOTENCY_NAMESPACE", "dev")],
             &[table, namespace, ("IDEMPOTENCY_MODE", "shadow")],
+            &[table, namespace, ("IDEMPOTENCY_MODE", "Shadow")],
+            &[table, namespace, ("IDEMPOTENCY_HOME_REGION", "us-east-1")],
         ] {
             assert_eq!(of(wrong), Level::Problem, "{wrong:?}");
         }
         let home = ("IDEMPOTENCY_HOME_REGION", "eu-west-1");
         assert_eq!(at(Some("eu-west-1"), &[table, namespace, home]), Level::Ok);
+        assert_eq!(at(None, &[table, namespace, ("IDEMPOTENCY_HOME_REGION", "eu-west-1 ")]), Level::Ok);
         assert_eq!(at(Some("eu-west-1"), &[table, namespace]), Level::Warn, "its code may say it");
         assert_eq!(at(Some("us-east-1"), &[table, namespace, home]), Level::Problem);
     }

@@ -55,13 +55,16 @@ impl Doctor {
         let (table, namespace) = (self.connection.table()?, self.connection.namespace_if_named()?);
         let sdk = self.connection.sdk().await?;
         let dynamodb = self.connection.dynamodb(&sdk);
-        let mut findings = table::check(&dynamodb, &table, self.home_region.as_deref()).await?;
-        findings.extend(caller::check(&dynamodb, &table).await);
+        let home_region = self.home_region.as_deref().map(str::trim).filter(|home| !home.is_empty());
+        let (mut findings, region) = table::check(&dynamodb, &table, home_region).await?;
+        findings.extend(caller::check(&dynamodb, &table, namespace.as_ref()).await);
+        findings.extend(caller::clock(self.connection.clock_is_ahead_by()));
         let (lambda, sqs) = (aws_sdk_lambda::Client::new(&sdk), aws_sdk_sqs::Client::new(&sdk));
         let expected = Expected {
             table: &table,
             namespace: namespace.as_ref().map(|namespace| namespace.as_str()),
-            home_region: self.home_region.as_deref(),
+            home_region,
+            only_region: region.as_deref(),
         };
         for name in &self.functions {
             let looked = function::check(&lambda, name, &expected).await;
@@ -83,8 +86,9 @@ impl Doctor {
             }))?,
             false => {
                 findings.iter().flat_map(Finding::lines).try_for_each(output::line)?;
+                output::line("")?;
                 output::line(format!(
-                    "\n{problems} problems, {warnings} warnings, {unchecked} could not be checked, {} ok.",
+                    "{problems} problems, {warnings} warnings, {unchecked} could not be checked, {} ok.",
                     count(Level::Ok)
                 ))?;
                 if self.functions.is_empty() {

@@ -14,7 +14,7 @@ use lambda_idempotency::Idempotency;
 use super::finding::{About, Finding};
 use crate::operate::error::OperateError;
 
-/// Looks at the table.
+/// Looks at the table, and says in which region it is if that is only one.
 ///
 /// # Errors
 ///
@@ -23,7 +23,7 @@ pub(crate) async fn check(
     client: &Client,
     name: &str,
     home_region: Option<&str>,
-) -> Result<Vec<Finding>, OperateError> {
+) -> Result<(Vec<Finding>, Option<String>), OperateError> {
     let described = client.describe_table().table_name(name).send().await;
     let described = described.map_err(|error| OperateError::Aws {
         what: "the table cannot be described; check its name, the region, and the permission dynamodb:DescribeTable",
@@ -56,7 +56,13 @@ pub(crate) async fn check(
     capacity(&table, &mut about);
     protection(&table, &mut about);
     replicas(&table, home_region, &mut about);
-    Ok(about.into_findings())
+    Ok((about.into_findings(), only_region(&table)))
+}
+
+/// The region of a table that has no replicas.
+fn only_region(table: &TableDescription) -> Option<String> {
+    let region = table.table_arn().and_then(|arn| arn.split(':').nth(3));
+    region.filter(|region| table.replicas().is_empty() && !region.is_empty()).map(str::to_owned)
 }
 
 pub(super) fn unanswered(what: &str, code: Option<&str>) -> String {

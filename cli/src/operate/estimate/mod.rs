@@ -100,15 +100,17 @@ impl Estimate {
             span(self.retention)
         ))?;
         output::line(format!(
-            "  {:.0} write units and {:.0} read units a day ({DAYS} days are a month), {:.3} GB stored\n",
+            "  {:.0} write units and {:.0} read units a day ({DAYS} days are a month), {:.3} GB stored",
             needs.write_units, needs.read_units, needs.stored_gb
         ))?;
-        output::line(compared(&ways).to_string())?;
+        output::line("")?;
+        compared(&ways).to_string().lines().try_for_each(output::line)?;
         output::line("")?;
         for way in &ways {
             output::line(format!("{}: {}", way.name, way.formula))?;
         }
-        output::line(format!("\nPrices: {SOURCE}"))?;
+        output::line("")?;
+        output::line(format!("Prices: {SOURCE}"))?;
         Ok(Exit::Fine)
     }
 
