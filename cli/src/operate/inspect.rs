@@ -1,7 +1,7 @@
 //! `idempotency inspect`: one record in words.
 
 use clap::Args;
-use idempotency_core::{EpochMillis, Record, RecordKey};
+use idempotency_core::{EpochMillis, Record, RecordKey, Status, StoredResult};
 use idempotency_dynamodb::{DynamoDbStore, StoredItem};
 use serde_json::{Value, json};
 
@@ -55,6 +55,15 @@ impl Found {
         Ok(Self { record, items })
     }
 
+    /// How many parts of the record's result are missing. Without one of them nobody can read it.
+    fn missing_parts(&self) -> usize {
+        let Some(Record { result: Some(StoredResult::Parts(parts)), owner, .. }) = &self.record else { return 0 };
+        let own = format!("{}{owner}#", StoredItem::PART_PREFIX);
+        let is_own =
+            |item: &&StoredItem| matches!(item, StoredItem::Part { sort_key, .. } if sort_key.starts_with(&own));
+        (parts.count as usize).saturating_sub(self.items.iter().filter(is_own).count())
+    }
+
     pub(crate) fn beside(&self) -> Beside {
         Beside::of(&self.items, self.record.as_ref().map(|record| record.execution))
     }
@@ -72,8 +81,8 @@ impl Inspect {
             false => None,
         };
         match self.connection.json {
-            true => output::json(&self.json(record, &found.beside(), shown, now))?,
-            false => print(record, &found.beside(), shown, now)?,
+            true => output::json(&self.json(record, &found, shown, now))?,
+            false => print(record, &found, shown, now)?,
         }
         Ok(Exit::Fine)
     }
@@ -97,21 +106,34 @@ impl Inspect {
         Ok(Exit::Found)
     }
 
-    fn json(&self, record: &Record, beside: &Beside, shown: Option<Value>, now: EpochMillis) -> Value {
+    fn json(&self, record: &Record, found: &Found, shown: Option<Value>, now: EpochMillis) -> Value {
         let mut value = facts(record, now);
         let gets: serde_json::Map<_, _> =
-            duplicate_gets(record, now).into_iter().map(|(name, answer)| (name.to_owned(), answer.into())).collect();
+            gets(record, found, now).into_iter().map(|(name, answer)| (name.to_owned(), answer.into())).collect();
         if let Value::Object(members) = &mut value {
             members.insert("meaning".into(), State::of(record, now).meaning().into());
             members.insert("a_duplicate_gets".into(), gets.into());
-            members.insert("beside".into(), beside.facts());
+            members.insert("missing_parts".into(), found.missing_parts().into());
+            members.insert("beside".into(), found.beside().facts());
             members.extend(shown.map(|shown| ("result_shown".into(), shown)));
         }
         value
     }
 }
 
-fn print(record: &Record, beside: &Beside, shown: Option<Value>, now: EpochMillis) -> Result<(), OperateError> {
+/// What a duplicate gets, whose result may be lost.
+fn gets(record: &Record, found: &Found, now: EpochMillis) -> [(&'static str, String); 3] {
+    let lost = record.status.is_terminal() && found.missing_parts() > 0;
+    duplicate_gets(record, now).map(|(name, answer)| match (lost, record.status) {
+        (false, _) => (name, answer),
+        (true, Status::Failed) => {
+            (name, "its failure, without what it said (HTTP 500, failure-unreadable); nothing runs".into())
+        }
+        (true, _) => (name, "result-unreadable (HTTP 500): parts of the result are missing; nothing runs".into()),
+    })
+}
+
+fn print(record: &Record, found: &Found, shown: Option<Value>, now: EpochMillis) -> Result<(), OperateError> {
     let state = State::of(record, now);
     output::line(record.key.as_str())?;
     output::line(format!("{}: {}", state.name(), state.meaning()))?;
@@ -121,12 +143,18 @@ fn print(record: &Record, beside: &Beside, shown: Option<Value>, now: EpochMilli
     }
     output::line("")?;
     output::line("The same request, sent again now, gets:")?;
-    let gets = duplicate_gets(record, now);
+    let gets = gets(record, found, now);
     match gets.iter().all(|(_, answer)| Some(answer) == gets.first().map(|(_, first)| first)) {
         true => gets.first().into_iter().try_for_each(|(_, answer)| output::line(format!("  {answer}")))?,
         false => gets.iter().try_for_each(|(name, answer)| output::line(format!("  under {name:<7} {answer}")))?,
     }
-    let lines = beside.lines(now);
+    if found.missing_parts() > 0 {
+        output::line(format!(
+            "  MISSING: {} parts of the result, without which it cannot be read",
+            found.missing_parts()
+        ))?;
+    }
+    let lines = found.beside().lines(now);
     if !lines.is_empty() {
         output::line("")?;
         output::line("Beside the record:")?;

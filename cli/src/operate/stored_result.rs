@@ -17,7 +17,15 @@ pub(crate) async fn read(engine: &Engine<DynamoDbStore>, record: &Record) -> Res
     let replay = engine.read_result(record, WITHIN).await;
     let replay = replay
         .map_err(|source| OperateError::Aws { what: "the stored result cannot be read", source: source.into() })?;
-    Ok(replay.body().map_or(Value::Null, shown))
+    match replay.body() {
+        Some(body) => Ok(shown(body)),
+        // A failure stays one without it.
+        None if record.result.is_some() => Err(OperateError::Aws {
+            what: "the stored result cannot be read",
+            source: "parts of it are missing, or another version wrote it".into(),
+        }),
+        None => Ok(Value::Null),
+    }
 }
 
 fn shown(stored: &[u8]) -> Value {

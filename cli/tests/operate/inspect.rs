@@ -3,7 +3,7 @@ use std::{net::TcpListener, time::Duration};
 use idempotency_core::Namespace;
 use idempotency_core::{Event, IdempotencyKey, Operation, Outcome, RecordKey, Scope, StepError};
 
-use crate::world::{World, about, run_plain};
+use crate::world::{TABLE, World, about, run_plain};
 
 #[tokio::test]
 async fn a_lost_attempt_is_found_by_what_its_caller_said_and_explained_in_words() {
@@ -168,4 +168,37 @@ async fn a_table_that_is_not_named_not_there_or_not_reached_is_told_with_what_to
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let told = run_plain(&[&which[..], &["--table", "t", "--endpoint-url", &format!("http://{closed}")]].concat());
     told.assert_refused(3, "the record cannot be read");
+}
+
+#[tokio::test]
+async fn a_result_that_has_lost_a_part_is_told_to_be_unreadable() {
+    let world = World::start().await;
+    let body: Vec<u8> = (0..30_000_u32).flat_map(|number| number.wrapping_mul(2_654_435_761).to_be_bytes()).collect();
+    let client = world.dynamodb.client();
+    for (key, gets) in [("completed", "result-unreadable"), ("failed", "failure-unreadable")] {
+        let claim = world.claim(key, Duration::ZERO).await;
+        let outcome = Outcome::new(body.clone());
+        let _ = if key == "failed" {
+            world.engine.fail(claim, outcome).await
+        } else {
+            world.engine.complete(claim, outcome).await
+        };
+        let json = world.run(&about("inspect", key, &["--json"])).await.json();
+        assert_eq!(json["missing_parts"], 0);
+        let items = client.scan().table_name(TABLE).send().await.unwrap().items.unwrap();
+        let part = items.iter().find(|item| item["sk"].as_s().unwrap().starts_with("result#")).unwrap();
+        let delete = client.delete_item().table_name(TABLE).key("pk", part["pk"].clone());
+        delete.key("sk", part["sk"].clone()).send().await.unwrap();
+        let json = world.run(&about("inspect", key, &["--json"])).await.json();
+        assert_eq!(json["missing_parts"], 1);
+        assert!(json["a_duplicate_gets"]["rerun"].as_str().unwrap().contains(gets), "{json}");
+        let told = world.run(&about("inspect", key, &[])).await;
+        assert!(told.out.contains("MISSING: 1 parts") && told.out.contains(gets), "{}", told.out);
+        let shown = world.run(&about("inspect", key, &["--show-result"])).await;
+        shown.assert_refused(3, "the stored result cannot be read");
+        for item in client.scan().table_name(TABLE).send().await.unwrap().items.unwrap() {
+            let delete = client.delete_item().table_name(TABLE).key("pk", item["pk"].clone());
+            delete.key("sk", item["sk"].clone()).send().await.unwrap();
+        }
+    }
 }

@@ -45,6 +45,9 @@ pub enum StoredItem {
 }
 
 impl StoredItem {
+    /// What the sort key of every part of a result begins with; its owner and its number follow.
+    pub const PART_PREFIX: &str = PART_PREFIX;
+
     /// Reads an item.
     pub(crate) fn read(item: &Item) -> Self {
         let key = || RecordKey::from_stored(text(item, attribute::PK));

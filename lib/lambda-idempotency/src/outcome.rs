@@ -1,6 +1,6 @@
 //! The outcome of a claim and of its end, by name: what is counted, and the lines about it in the log.
 
-use idempotency_core::{Claim, ClaimError, Claimed, Compensated, Completion, Operation, Policy};
+use idempotency_core::{Claim, ClaimError, Claimed, Compensated, Completion, Operation, Policy, RecordKey, Request};
 
 use crate::{
     Mode,
@@ -9,25 +9,30 @@ use crate::{
 
 /// Counts what a claim gave, and says it in the log. Of an atomic operation nothing is known yet when its handler is to run, because
 /// nothing is claimed: [`Ending`] says it when it has ended.
-pub(crate) fn claimed(operation: &Operation, claimed: &Result<Claimed, ClaimError>, policy: &Policy) {
+pub(crate) fn claimed(request: &Request, claimed: &Result<Claimed, ClaimError>, policy: &Policy) {
+    let operation = &request.operation;
     count(operation, Metric::Requests);
     if is_open(claimed, policy) {
         return;
     }
     count_claimed(operation, claimed);
-    tracing::info!(%operation, outcome = name(claimed), attempt = attempt(claimed), "idempotency");
+    let (outcome, attempt) = (name(claimed), attempt(claimed));
+    tracing::info!(%operation, outcome, attempt, record = %request.record_key(), "idempotency");
 }
 
 /// The same after a lost attempt was asked about.
-pub(crate) fn claimed_after_probe(operation: &Operation, claimed: &Result<Claimed, ClaimError>) {
+pub(crate) fn claimed_after_probe(request: &Request, claimed: &Result<Claimed, ClaimError>) {
+    let operation = &request.operation;
     count_claimed(operation, claimed);
-    tracing::info!(%operation, outcome = name(claimed), attempt = attempt(claimed), "idempotency after a probe");
+    let (outcome, attempt) = (name(claimed), attempt(claimed));
+    tracing::info!(%operation, outcome, attempt, record = %request.record_key(), "idempotency after a probe");
 }
 
 /// Counts that the outside world knows a lost attempt's effect, so that its result is the answer, and says it in the log.
-pub(crate) fn proven(operation: &Operation) {
+pub(crate) fn proven(request: &Request) {
+    let operation = &request.operation;
     count(operation, Metric::Replay);
-    tracing::info!(%operation, outcome = "replay", "idempotency after a probe");
+    tracing::info!(%operation, outcome = "replay", record = %request.record_key(), "idempotency after a probe");
 }
 
 /// Counts what a claim gave in shadow mode. What would have been the answer is counted as if it were.
@@ -111,6 +116,7 @@ impl Ended {
 #[derive(Debug)]
 pub(crate) struct Ending {
     operation: Operation,
+    record: RecordKey,
     attempt: u32,
     is_atomic: bool,
     mode: Mode,
@@ -120,7 +126,7 @@ impl Ending {
     pub(crate) fn of(claim: &Claim, policy: &Policy, mode: Mode) -> Self {
         let attempt = claim.attempt();
         let (operation, attempt) = (attempt.operation().clone(), attempt.number().get());
-        Self { operation, attempt, is_atomic: policy.is_atomic(), mode }
+        Self { operation, record: claim.record().key.clone(), attempt, is_atomic: policy.is_atomic(), mode }
     }
 
     /// Counts what became of the end of the claim, and gives it back. `own` is what it is unless another attempt was quicker.
@@ -182,11 +188,11 @@ impl Ending {
         if !self.is_atomic {
             return;
         }
-        let (operation, attempt) = (&self.operation, self.attempt);
+        let (operation, attempt, record) = (&self.operation, self.attempt, &self.record);
         if self.mode != Mode::Shadow {
-            tracing::info!(%operation, outcome, attempt = is_own.then_some(attempt), "idempotency");
+            tracing::info!(%operation, outcome, attempt = is_own.then_some(attempt), %record, "idempotency");
         } else if !is_own {
-            tracing::warn!(%operation, would_be = outcome, "shadow mode: the handler ran all the same");
+            tracing::warn!(%operation, would_be = outcome, %record, "shadow mode: the handler ran all the same");
         }
     }
 }

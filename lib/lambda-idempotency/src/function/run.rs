@@ -168,12 +168,12 @@ where
     };
     let claimed = engine.claim(&request, &policy).await;
     let mut claimed = bridge(engine, old.as_ref(), &request, &policy, false, stored_value, claimed).await;
-    outcome::claimed(&request.operation, &claimed, &policy);
+    outcome::claimed(&request, &claimed, &policy);
     if let Ok(Claimed::Abandoned(abandoned)) = claimed {
         claimed = match said(probe(abandoned.attempt().clone()).await) {
             Probed::Happened(value) => {
                 let (value, outcome) = (types.store)(value);
-                outcome::proven(&request.operation);
+                outcome::proven(&request);
                 let claim = abandoned.happened();
                 let end = Ending::of(&claim, &policy, idempotency.mode());
                 let completion = end.log(Ended::Completed, engine.complete(claim, outcome).await);
@@ -185,7 +185,7 @@ where
             }
             Probed::Unknown => Ok(Claimed::Uncertain),
         };
-        outcome::claimed_after_probe(&request.operation, &claimed);
+        outcome::claimed_after_probe(&request, &claimed);
     }
     match claimed {
         Ok(Claimed::Fresh(claim)) => {

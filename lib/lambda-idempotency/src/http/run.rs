@@ -210,14 +210,14 @@ where
     let adopted = |returned: &serde_json::Value| migration::http_outcome(returned, &operation.replayed_headers);
     let claimed = engine.claim(&claim_request, policy).await;
     let claimed = bridge(engine, old.as_ref(), &claim_request, policy, false, adopted, claimed).await;
-    outcome::claimed(&claim_request.operation, &claimed, &operation.policy);
+    outcome::claimed(&claim_request, &claimed, &operation.policy);
     let claimed = match (claimed, asked) {
         (Ok(Claimed::Abandoned(abandoned)), Some(asked)) => {
             let claimed = match said(probe(abandoned.attempt().clone(), asked).await) {
                 Probed::Happened(response) => {
                     let response =
                         StoredResponse::new(Reply::converted(response).await.into_inner(), &operation.replayed_headers);
-                    outcome::proven(&claim_request.operation);
+                    outcome::proven(&claim_request);
                     let claim = abandoned.happened();
                     let end = Ending::of(&claim, &operation.policy, idempotency.mode());
                     let completion = end.log(Ended::Completed, engine.complete(claim, response.outcome()).await);
@@ -228,11 +228,11 @@ where
                     bridge(engine, old.as_ref(), &claim_request, policy, true, adopted, claimed).await
                 }
                 Probed::Unknown => {
-                    outcome::claimed_after_probe(&claim_request.operation, &Ok(Claimed::Uncertain));
+                    outcome::claimed_after_probe(&claim_request, &Ok(Claimed::Uncertain));
                     return Ok(answers::not_known_yet());
                 }
             };
-            outcome::claimed_after_probe(&claim_request.operation, &claimed);
+            outcome::claimed_after_probe(&claim_request, &claimed);
             claimed
         }
         (claimed, _) => claimed,

@@ -169,7 +169,7 @@ async fn each_end_of_an_atomic_operation_has_its_name() {
         deadline: idempotency_core::EpochMillis::new(i64::MAX / 2),
     };
     let claimed = Engine::new(MemoryStore::default()).claim(&request, &policy).await;
-    super::claimed(&TRANSFER, &claimed, &policy);
+    super::claimed(&request, &claimed, &policy);
     assert_eq!(log.take(), "", "nothing is known yet");
     let Ok(Claimed::Fresh(claim)) = claimed else { panic!("{claimed:?}") };
     let end = Ending::of(&claim, &policy, Mode::Enforce);
@@ -183,6 +183,6 @@ async fn each_end_of_an_atomic_operation_has_its_name() {
         let _ = end.log(Ended::Completed, completion);
         assert_eq!(log.take(), says);
     }
-    super::claimed(&TRANSFER, &Ok(Claimed::Fresh(claim)), &policy.atomic(false));
+    super::claimed(&request, &Ok(Claimed::Fresh(claim)), &policy.atomic(false));
     assert_eq!(log.take(), "outcome=fresh attempt=1", "a claim proves it");
 }
