@@ -214,6 +214,16 @@ async fn an_uncertain_outcome() -> Told {
     assert_charges(world, &expected).await
 }
 
+async fn a_charge_that_a_probe_has_found() -> Told {
+    let world = World::with_policy("probe").await;
+    world.provider(Behaviour { fail_after_charging: 1, ..Behaviour::default() });
+    assert_eq!(world.charge(&Charge::new("order-42")).await.status, 500);
+    world.end_the_lease().await;
+    assert_eq!(world.charge(&Charge::new("order-42")).await.status, 201);
+    let expected = [(Metric::Requests, 2), (Metric::Fresh, 1), (Metric::Abandoned, 1), (Metric::Replay, 1)];
+    assert_charges(world, &expected).await
+}
+
 async fn without_protection() -> Told {
     let world = World::with(StackOptions::default().env("IDEMPOTENCY_MODE", "off")).await;
     assert_eq!(world.charge(&Charge::new("order-42")).await.status, 201);
@@ -307,12 +317,13 @@ async fn messages() -> Told {
 #[tokio::test]
 async fn each_outcome_is_counted_once_for_its_operation_and_once_for_all() {
     type Scene = futures::future::LocalBoxFuture<'static, Told>;
-    let scenes: [Scene; 12] = [
+    let scenes: [Scene; 13] = [
         Box::pin(ordinary_requests()),
         Box::pin(failures()),
         Box::pin(a_takeover()),
         Box::pin(an_unconfirmed_completion()),
         Box::pin(an_uncertain_outcome()),
+        Box::pin(a_charge_that_a_probe_has_found()),
         Box::pin(without_protection()),
         Box::pin(shadowed()),
         Box::pin(in_another_region()),
