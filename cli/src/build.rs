@@ -2,6 +2,7 @@
 
 use std::{
     env, fs,
+    io::IsTerminal,
     path::{Path, PathBuf},
 };
 
@@ -26,14 +27,18 @@ pub(crate) async fn functions() -> Result<(), CliError> {
     for (name, _) in env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_of_the_outer_cargo)) {
         build.env_remove(name);
     }
-    build.args(["build", "--quiet", "--bins", "--package", env!("CARGO_PKG_NAME")]);
+    build.args(["build", "--bins", "--package", env!("CARGO_PKG_NAME")]);
+    // The first time takes minutes, and who waits should see it go on.
+    if !std::io::stderr().is_terminal() {
+        build.arg("--quiet");
+    }
     for function in packages(&workspace.join("functions"))? {
         build.args(["--package", &function]);
     }
     if let Some(profile) = profile(env::current_exe()?) {
         build.args(["--profile", &profile]);
     }
-    eprintln!("building the functions …");
+    eprintln!("building the functions (the first time takes minutes) …");
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let mut build = build.current_dir(workspace).kill_on_drop(true).spawn()?;
     let status = tokio::select! {

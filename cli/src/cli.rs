@@ -21,7 +21,7 @@ pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
 
-    /// Do not build the functions first, as is done when this runs under `cargo run`.
+    /// Do not build the functions first, as demo, local, invoke, faults and soak do under `cargo run`.
     #[arg(long, global = true)]
     no_build: bool,
 }
@@ -232,7 +232,7 @@ pub(crate) fn positive(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|number| *number > 0).ok_or_else(|| "expected a number from 1".to_owned())
 }
 
-/// `500ms`, `15s`, `2m`, `1h`; a number alone is seconds.
+/// `500ms`, `15s`, `2m`, `48h`, `23d`; a number alone is seconds.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|character: char| character.is_ascii_alphabetic());
     let number: u64 = digits.parse().map_err(|_| DURATION.to_owned())?;
@@ -241,12 +241,13 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         Some("" | "s") => number.checked_mul(1_000),
         Some("m") => number.checked_mul(60_000),
         Some("h") => number.checked_mul(3_600_000),
+        Some("d") => number.checked_mul(86_400_000),
         _ => None,
     };
     milliseconds.map(Duration::from_millis).ok_or_else(|| DURATION.to_owned())
 }
 
-const DURATION: &str = "expected a duration such as 500ms, 15s or 2m";
+const DURATION: &str = "expected a duration such as 500ms, 15s, 2m, 48h or 23d";
 
 fn address(text: &str) -> Result<SocketAddr, String> {
     text.parse().map_err(|_| "expected an address with a port, such as 127.0.0.1:3000".to_owned())
@@ -347,6 +348,9 @@ impl Local {
     ///
     /// When an option means nothing for the function's trigger.
     pub(crate) fn options(&self) -> Result<StackOptions, CliError> {
+        if self.function == "reconcile" && self.trigger.is_none() {
+            return Err(CliError::Scheduled);
+        }
         let options = StackOptions {
             function: self.function.clone(),
             trigger: self.trigger,
@@ -453,11 +457,19 @@ mod tests {
     #[test]
     fn a_duration_has_a_unit_or_is_seconds() {
         let milliseconds = |text| duration(text).map(|duration| duration.as_millis());
-        let rows = [("500ms", 500), ("15s", 15_000), ("15", 15_000), ("2m", 120_000), ("1h", 3_600_000), ("0", 0)];
+        let rows = [
+            ("500ms", 500),
+            ("15s", 15_000),
+            ("15", 15_000),
+            ("2m", 120_000),
+            ("1h", 3_600_000),
+            ("23d", 1_987_200_000),
+            ("0", 0),
+        ];
         for (text, expected) in rows {
             assert_eq!(milliseconds(text), Ok(expected), "{text}");
         }
-        for text in ["", "s", "-1s", "1.5s", "2d", "s2", "99999999999999999h"] {
+        for text in ["", "s", "-1s", "1.5s", "2w", "s2", "99999999999999999h"] {
             assert_eq!(duration(text).unwrap_err(), DURATION, "{text}");
         }
     }

@@ -80,6 +80,12 @@ pub enum CliError {
         /// What was asked for.
         asked: &'static str,
     },
+    /// The nightly comparison takes no requests.
+    #[error(
+        "reconcile compares, by a schedule, and serves no requests: `idempotency invoke reconcile events/schedule-reconcile.json --env \
+         REPORT_URL=file:///tmp/report`, as docs/guide/watching.md tells; or say --trigger async"
+    )]
+    Scheduled,
     /// An option means nothing for this function.
     #[error("{option} is for the trigger {of}, and {function} has the trigger {trigger}")]
     OptionOfOtherTrigger {
@@ -99,7 +105,10 @@ pub enum CliError {
     #[error(transparent)]
     FunctionBinary(#[from] FunctionBinaryError),
     /// There is no such function.
-    #[error("there is no function {name:?}: no binary of that name was built beside this one; ready-made is {known}")]
+    #[error(
+        "there is no function {name:?}: no binary of that name was built beside this one; ready-made is {known}, and one of your own is a package \
+         functions/{name}"
+    )]
     UnknownFunction {
         /// What was asked for.
         name: String,

@@ -52,7 +52,17 @@ pub(crate) fn guide(stack: &Stack, page: Option<&str>) -> String {
     let (dynamodb, table) = (stack.dynamodb_url(), Stack::TABLE);
     let page =
         page.map(|url| format!("page              {url}  (what happens here, and buttons)\n")).unwrap_or_default();
-    format!("{page}{entrance}DynamoDB          {dynamodb}  (table {table})\n{what_to_try}\nCtrl-C stops.\n")
+    let namespace = Stack::NAMESPACE;
+    format!(
+        "{page}{entrance}DynamoDB          {dynamodb}  (table {table})\n{what_to_try}
+Operate on it, in another terminal (resolve and evict want --by NAME here):
+
+  export AWS_ENDPOINT_URL_DYNAMODB={dynamodb} IDEMPOTENCY_TABLE={table} IDEMPOTENCY_NAMESPACE={namespace}
+  cargo run -- list --all
+
+Ctrl-C stops.
+"
+    )
 }
 
 fn name(stack: &Stack) -> &str {
@@ -150,7 +160,7 @@ fn http(stack: &Stack) -> String {
         return format!(
             r#"payment provider  {provider}  (PAYMENT_PROVIDER_URL)
 
-Send a request to {name}, to a path of its own, then send it again:
+Send a request to {name}, with its own path and body in the place of these, then send it again:
 
   curl -i {http}/ -H 'x-tenant-id: tenant-7' -H 'Idempotency-Key: order-42' \
     -H 'content-type: application/json' -d '{{}}'

@@ -3,7 +3,7 @@
 use std::{env, net::IpAddr, time::Duration};
 
 use aws_config::{Region, SdkConfig, retry::RetryConfig, timeout::TimeoutConfig};
-use aws_sdk_dynamodb::config::{Credentials, SharedCredentialsProvider};
+use aws_sdk_dynamodb::config::{Credentials, ProvideCredentials, SharedCredentialsProvider};
 use clap::Args;
 use idempotency_core::{Engine, EpochMillis, Namespace};
 use idempotency_dynamodb::{DynamoDbStore, attribute, sdk_config_loader};
@@ -51,7 +51,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// The configuration of AWS clients. Makes no request.
+    /// The configuration of AWS clients. Asks for credentials, and makes no other request.
     pub(crate) async fn sdk(&self) -> Result<SdkConfig, OperateError> {
         let mut loader = sdk_config_loader().timeout_config(timeouts()).retry_config(RetryConfig::standard());
         if let Some(profile) = &self.profile {
@@ -74,16 +74,24 @@ impl Connection {
                 "no AWS region: say --region, set AWS_REGION, or name a profile that has one with --profile",
             ));
         }
+        // Now, and not as the last of the reasons why a request failed.
+        if let Some(provider) = config.credentials_provider() {
+            let provided = provider.provide_credentials().await;
+            provided.map_err(|source| OperateError::NoCredentials {
+                profile: self.profile.as_ref().map(|profile| format!(" in the profile {profile}")).unwrap_or_default(),
+                source: aws_sdk_dynamodb::error::DisplayErrorContext(source).to_string().into(),
+            })?;
+        }
         Ok(config)
     }
 
-    /// The table. Makes no request.
+    /// The table. Makes no request of it.
     pub(crate) async fn store(&self) -> Result<DynamoDbStore, OperateError> {
         let table = self.table()?;
         Ok(DynamoDbStore::new(self.dynamodb(&self.sdk().await?), table))
     }
 
-    /// The engine over the table. Makes no request.
+    /// The engine over the table. Makes no request of it.
     pub(crate) async fn engine(&self) -> Result<Engine<DynamoDbStore>, OperateError> {
         Ok(Engine::new(self.store().await?))
     }

@@ -57,6 +57,17 @@ pub enum OperateError {
         /// Its keys.
         keys: String,
     },
+    /// There are no credentials.
+    #[error(
+        "there are no AWS credentials{profile}: set AWS_PROFILE or --profile to one of `aws configure`, or say `eval \"$(aws configure \
+         export-credentials --format env)\"`"
+    )]
+    NoCredentials {
+        /// Where they were looked for, if that was said.
+        profile: String,
+        /// What came back.
+        source: Box<dyn Error + Send + Sync>,
+    },
     /// Whoever read the output has gone away.
     #[error("nobody reads the output any more")]
     ReaderGone,
@@ -94,7 +105,7 @@ impl OperateError {
             | Self::Io { .. }
             | Self::ReaderGone
             | Self::Table { source: StoreError::Undecodable(_), .. } => Exit::Found,
-            Self::Table { .. } | Self::NotATable { .. } | Self::Aws { .. } => Exit::Aws,
+            Self::Table { .. } | Self::NotATable { .. } | Self::NoCredentials { .. } | Self::Aws { .. } => Exit::Aws,
         }
     }
 }

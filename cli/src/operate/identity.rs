@@ -109,9 +109,12 @@ impl Identity {
     /// A word about where else to look, for a record that is not there.
     pub(crate) const fn hint(&self) -> Option<&'static str> {
         match (&self.record, &self.route) {
-            (None, None) => Some("an HTTP operation's record also needs its --route, such as \"POST /charges\""),
+            (None, None) => Some(
+                "an HTTP operation's record also needs its --route, such as \"POST /charges\"; the parts of a derived key have the names that its \
+                 attribute gives them; and --namespace and --version are the function's",
+            ),
             (None, Some(_)) => {
-                Some("the path must be the one that the function sees, and the operation's --version the deployed one")
+                Some("the path must be the one that the function sees, and --namespace and --version the deployed ones")
             }
             _ => None,
         }

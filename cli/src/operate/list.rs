@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, io::IsTerminal, time::Duration};
 use clap::Args;
 use futures::StreamExt;
 use idempotency_core::{EpochMillis, Operation, Record, RecordKey, Status};
-use idempotency_dynamodb::{StoredItem, TableScan};
+use idempotency_dynamodb::{DynamoDbStore, StoredItem, TableScan};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::json;
 
@@ -174,12 +174,36 @@ impl List {
             }
         }
         progress.end();
+        drop(pages);
+        if shown == 0 && scanned > 0 {
+            self.doubt_the_namespace(&store).await?;
+        }
         if !self.connection.json {
             eprintln!(
                 "{shown} shown, {alarming} of them wait for somebody; {scanned} items read for {read_units} read units."
             );
         }
         Ok(if alarming > 0 { Exit::Found } else { Exit::Fine })
+    }
+
+    /// Nothing was found. Says so if that may be because the records are another namespace's.
+    async fn doubt_the_namespace(&self, store: &DynamoDbStore) -> Result<(), OperateError> {
+        let Some(namespace) = self.connection.namespace_if_named()? else { return Ok(()) };
+        let scan = TableScan::new(1).records_only();
+        // A page is enough for a doubt.
+        let page = scan.page(store, &scan.start(0)).await.map_err(OperateError::table("the table cannot be read"))?;
+        let of = |item: &StoredItem| item.key().as_str().split('#').next().unwrap_or_default().to_owned();
+        let namespaces: BTreeSet<_> = page.items.iter().map(of).collect();
+        if !namespaces.is_empty() && !namespaces.contains(namespace.as_str()) {
+            let others: Vec<_> = namespaces.into_iter().take(5).collect();
+            eprintln!(
+                "warning: of {} records that were looked at none is of the namespace {}; they are of {}",
+                page.items.len(),
+                namespace.as_str(),
+                others.join(", ")
+            );
+        }
+        Ok(())
     }
 
     fn show(&self, record: &Record, now: EpochMillis) -> Result<(), OperateError> {

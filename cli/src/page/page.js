@@ -209,7 +209,7 @@ function besides({ steps, memos, events, parts, audit }) {
   if (sent > 0) said.push(`${sent} event${sent > 1 ? "s" : ""} sent`);
   if (events.length > sent) said.push(`${events.length - sent} not known to be sent`);
   if (parts > 0) said.push(`${parts} parts`);
-  if (audit.length > 0) said.push(`${audit.length} acts of operators`);
+  if (audit.length > 0) said.push(audit.length > 1 ? `${audit.length} acts of operators` : "an operator's act");
   return said.join(", ") || "nothing";
 }
 

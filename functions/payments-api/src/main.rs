@@ -19,11 +19,25 @@
 //! | `CHARGES_TABLE` | table of the charges |
 //! | `ACCOUNTS_TABLE`, `LEDGER_TABLE` | tables of accounts and of what moved between them |
 //! | `STOCK_TABLE`, `SHOP_ORDERS_TABLE` | tables of the stock and of orders |
-//! | `CARRIER_URL` | where the carrier is |
-//! | `PAYMENT_PROVIDER_URL` | where the payment provider is |
+//! | `CARRIER_URL` | where the carrier is, see below |
+//! | `PAYMENT_PROVIDER_URL` | where the payment provider is, see below |
 //! | `ON_ABANDONED` | `rerun` (default); `probe` asks the provider what became of a lost attempt's charge; `reject` is for a provider that can neither |
 //! | `IN_FLIGHT` | what a duplicate gets while the charge is being made: `conflict` (default): 409; `wait`: the result, after 5 s at most; `accepted`: 202 and where to ask |
 //! | `TENANT_FROM` | `jwt` (default): the claim `sub`, behind an API; `iam`: the caller of a function URL with `AWS_IAM`; `load-balancer`: the user of its authenticate action, which every rule must have then |
+//!
+//! # What it calls
+//!
+//! Services that honour the header `Idempotency-Key`, and act for the account in the header `Stripe-Account`, which is the tenant. The testkit has
+//! both (`payment_provider`, `keyed_service`).
+//!
+//! | request | answer |
+//! |---|---|
+//! | `POST {provider}/v1/charges` with `{"amount", "currency", "customer"}` | 2xx with `{"id"}`; 402 with `{"error": {"type", "code"}}` if the card is declined; 409 while the first request with the key is carried out |
+//! | `GET {provider}/v1/charges/by-key/{key}`, for `probe` alone | 200 with `{"id", "amount", "currency", "customer"}`; 404 if nothing was charged under the key |
+//! | `POST {provider}/v1/refunds` with `{"charge"}` | 2xx |
+//! | `POST {carrier}/v1/shipments` with `{"sku", "address"}` | 2xx with `{"id"}`; 422 if it does not ship that |
+//!
+//! 429 (and the carrier's 503) are tried again by the next request; whatever else is said, or not said, means that it may have happened.
 
 mod account;
 mod accounts;

@@ -129,7 +129,7 @@ pub enum StoreError {
     #[error("the store is throttled")]
     Throttled(#[source] Box<dyn Error + Send + Sync>),
     /// The store refuses for good: a missing permission or table, an invalid request. Nothing was written.
-    #[error("the store refused the request; check the table's name, its keys and the function's permissions")]
+    #[error("the store refused the request; check the table's name, its keys and the permissions on it")]
     Refused(#[source] Box<dyn Error + Send + Sync>),
     /// The stored record cannot be read. Nothing was written; the record is never treated as absent.
     #[error("the stored record cannot be read")]

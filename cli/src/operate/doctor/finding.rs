@@ -58,6 +58,21 @@ impl About {
         self.add(Level::Unchecked, what, "", todo);
     }
 
+    /// Notes what could not be looked at, with the error's code if there was an answer.
+    pub(crate) fn unanswered(&mut self, what: &str, code: Option<&str>, permission: &str) {
+        let todo = match code {
+            None => "see that the service can be reached from here, and that the endpoint is the right one".to_owned(),
+            Some(code) if code.contains("AccessDenied") || code.contains("Unauthorized") => {
+                format!("grant {permission}")
+            }
+            Some(code) if code.starts_with("Unknown") || code.contains("NotImplemented") => {
+                "nothing, if this is not AWS: the engine does not know the question".to_owned()
+            }
+            Some(_) => format!("try again; it needs {permission}"),
+        };
+        self.unchecked(format!("{what} could not be checked ({})", code.unwrap_or("no answer")), todo);
+    }
+
     pub(crate) fn warn(&mut self, what: impl Into<String>, why: &'static str, todo: impl Into<String>) {
         self.add(Level::Warn, what, why, todo);
     }
@@ -86,5 +101,23 @@ impl Finding {
         lines.extend((!self.why.is_empty()).then(|| format!("          why: {}", self.why)));
         lines.extend((!self.todo.is_empty()).then(|| format!("          do:  {}", self.todo)));
         lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_permission_is_asked_for_where_one_is_missing() {
+        let todo = |code| {
+            let mut about = About::new("table");
+            about.unanswered("it", code, "dynamodb:DescribeTable");
+            about.into_findings().remove(0).todo
+        };
+        assert_eq!(todo(Some("AccessDeniedException")), "grant dynamodb:DescribeTable");
+        assert!(todo(Some("UnknownOperationException")).starts_with("nothing"));
+        assert!(todo(Some("ThrottlingException")).starts_with("try again"));
+        assert!(todo(None).contains("endpoint"));
     }
 }

@@ -14,7 +14,6 @@ use lambda_idempotency::{Idempotency, Mode};
 use super::{
     finding::{About, Finding},
     invokers::{self, Invokers},
-    table::unanswered,
 };
 use crate::operate::time::span;
 
@@ -64,8 +63,9 @@ pub(crate) async fn check(client: &Client, name: &str, expected: &Expected<'_>) 
                         queues.extend(arn.map(|arn| Invoking { arn: arn.into(), function: name.into(), timeout }));
                     }
                 }
-                Err(code) => about
-                    .unchecked(unanswered("what invokes it", code.as_deref()), "grant lambda:ListEventSourceMappings"),
+                Err(code) => {
+                    about.unanswered("what invokes it", code.as_deref(), "lambda:ListEventSourceMappings");
+                }
             }
         }
         Err(error) => match error.code() {
@@ -76,7 +76,7 @@ pub(crate) async fn check(client: &Client, name: &str, expected: &Expected<'_>) 
                     "check the name and the region",
                 );
             }
-            code => about.unchecked(unanswered("it", code), "grant lambda:GetFunctionConfiguration"),
+            code => about.unanswered("it", code, "lambda:GetFunctionConfiguration"),
         },
     }
     Looked { findings: about.into_findings(), queues }

@@ -5,7 +5,7 @@ use aws_sdk_lambda::{
 };
 use serde_json::Value;
 
-use super::{finding::About, table::unanswered};
+use super::finding::About;
 
 /// The services that invoke asynchronously and stand in a function's policy ("Invoking Lambda with events from other AWS services"). Scheduler
 /// and Pipes have roles instead, and are not seen there.
@@ -75,7 +75,7 @@ pub(super) async fn look(client: &Client, name: &str, about: &mut About) -> Invo
         // A function without a policy.
         Err(error) if error.code() == Some("ResourceNotFoundException") => Invokers::default(),
         Err(error) => {
-            about.unchecked(unanswered("who invokes it asynchronously", error.code()), "grant lambda:GetPolicy");
+            about.unanswered("who invokes it asynchronously", error.code(), "lambda:GetPolicy");
             Invokers::default()
         }
     }
@@ -99,8 +99,8 @@ pub(super) async fn given_up(
         // A function without one.
         Err(error) if error.code() == Some("ResourceNotFoundException") => None,
         Err(error) if dead_letters.is_none() => {
-            let what = unanswered("where events that Lambda gives up on go", error.code());
-            return about.unchecked(what, "grant lambda:GetFunctionEventInvokeConfig");
+            let what = "where events that Lambda gives up on go";
+            return about.unanswered(what, error.code(), "lambda:GetFunctionEventInvokeConfig");
         }
         Err(_) => None,
     };

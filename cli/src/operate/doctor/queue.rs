@@ -9,7 +9,6 @@ use serde_json::Value;
 use super::{
     finding::{About, Finding},
     function::Invoking,
-    table::unanswered,
 };
 use crate::operate::time::span;
 
@@ -27,6 +26,8 @@ pub(super) struct Queue {
     redrive: Option<(String, u64)>,
 }
 
+const PERMISSIONS: &str = "sqs:GetQueueUrl and sqs:GetQueueAttributes on it";
+
 /// Looks at a queue and its dead letters.
 pub(crate) async fn check(client: &Client, invoking: &Invoking, storage_ttl: Option<Duration>) -> Vec<Finding> {
     let mut about = About::new(format!("queue {}", name(&invoking.arn)));
@@ -43,17 +44,11 @@ pub(crate) async fn check(client: &Client, invoking: &Invoking, storage_ttl: Opt
                         "messages that fail for good come again until they are too old, and are lost then",
                         "make it, or correct the redrive policy",
                     ),
-                    Err(code) => about.unchecked(
-                        unanswered("its dead-letter queue", code.as_deref()),
-                        "grant sqs:GetQueueUrl and sqs:GetQueueAttributes on it",
-                    ),
+                    Err(code) => about.unanswered("its dead-letter queue", code.as_deref(), PERMISSIONS),
                 }
             }
         }
-        Err(code) => {
-            about
-                .unchecked(unanswered("it", code.as_deref()), "grant sqs:GetQueueUrl and sqs:GetQueueAttributes on it");
-        }
+        Err(code) => about.unanswered("it", code.as_deref(), PERMISSIONS),
     }
     about.into_findings()
 }

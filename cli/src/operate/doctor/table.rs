@@ -36,7 +36,7 @@ pub(crate) async fn check(
     keys(&table, &mut about);
     match client.describe_time_to_live().table_name(name).send().await {
         Ok(output) => time_to_live(output.time_to_live_description(), &mut about),
-        Err(error) => about.unchecked(unanswered("time to live", error.code()), "grant dynamodb:DescribeTimeToLive"),
+        Err(error) => about.unanswered("time to live", error.code(), "dynamodb:DescribeTimeToLive"),
     }
     match client.describe_continuous_backups().table_name(name).send().await {
         Ok(output) => recovery(
@@ -47,10 +47,7 @@ pub(crate) async fn check(
             &mut about,
         ),
         Err(error) => {
-            about.unchecked(
-                unanswered("point-in-time recovery", error.code()),
-                "grant dynamodb:DescribeContinuousBackups",
-            );
+            about.unanswered("point-in-time recovery", error.code(), "dynamodb:DescribeContinuousBackups");
         }
     }
     capacity(&table, &mut about);
@@ -63,10 +60,6 @@ pub(crate) async fn check(
 fn only_region(table: &TableDescription) -> Option<String> {
     let region = table.table_arn().and_then(|arn| arn.split(':').nth(3));
     region.filter(|region| table.replicas().is_empty() && !region.is_empty()).map(str::to_owned)
-}
-
-pub(super) fn unanswered(what: &str, code: Option<&str>) -> String {
-    format!("{what} could not be checked ({})", code.unwrap_or("no answer"))
 }
 
 fn keys(table: &TableDescription, about: &mut About) {
@@ -149,7 +142,7 @@ fn replicas(table: &TableDescription, home_region: Option<&str>, about: &mut Abo
     match (regions.is_empty(), is_strong, home_region) {
         (true, _, None) => about.ok("it is in one region"),
         (true, _, Some(home)) if !is_in(home) => about.problem(
-            format!("it is in one region, and that is not the home region {home}"),
+            format!("it is in {}, and that is not the home region {home}", only_region(table).unwrap_or_default()),
             "functions here refuse every request (421)",
             format!("name this region in {}, or work on the table in {home}", Idempotency::HOME_REGION),
         ),
