@@ -45,7 +45,7 @@ pub(crate) async fn record(app: &App, findings: &mut Findings, item: &StoredItem
         record: record.key.as_str().to_owned(),
         // An epoch is the time of its claim, or a little more where clocks differ.
         claimed_at: record.epoch.get(),
-        has_effect: record.status == Status::Completed && !is_refusal(app, record).await,
+        has_effect: record.status == Status::Completed && says_of_an_effect(app, record).await,
     })
 }
 
@@ -81,14 +81,15 @@ fn told(record: &Record) -> Value {
     })
 }
 
-/// Whether a result says that there was no effect: an HTTP response from 400 on. Of one whose parts stand elsewhere this is not known,
-/// and it is taken for one that has an effect.
-async fn is_refusal(app: &App, record: &Record) -> bool {
+/// Whether a result says that there was an effect. An HTTP response from 400 on does not; nor does an empty one, which no handler's is: a
+/// marker (`Attempt::once`) is a record of its operation too and stands in no table of effects, and an old function's result of which no
+/// response could be made says nothing. Of a result whose parts stand elsewhere this is not known, and it is taken for one of an effect.
+async fn says_of_an_effect(app: &App, record: &Record) -> bool {
     if !matches!(record.result, Some(StoredResult::Inline(_))) {
-        return false;
+        return true;
     }
     // Nothing is asked for an inline result.
     let read = Engine::new(app.store.clone()).read_result(record, Duration::from_secs(1)).await;
-    let response = read.ok().and_then(|replay| read_stored(replay.body()?));
-    response.is_some_and(|response| response.status().as_u16() >= 400)
+    let Some(body) = read.ok().and_then(|replay| replay.into_body()) else { return true };
+    !body.is_empty() && read_stored(&body).is_none_or(|response| response.status().as_u16() < 400)
 }
