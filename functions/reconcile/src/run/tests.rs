@@ -62,6 +62,7 @@ impl World {
             fingerprint: Fingerprint::builder().finish(),
             result: None,
             renewed: false,
+            resolved_at: None,
         };
         self.app.store.insert_if_absent(&record, Duration::from_secs(30)).await.unwrap();
         key
