@@ -15,7 +15,7 @@ use axum::{
 };
 use http::{HeaderMap, StatusCode, header};
 use serde_json::{Value, json};
-use tokio::task::JoinHandle;
+use tokio::{sync::Notify, task::JoinHandle};
 
 /// The bucket's name.
 pub(crate) const BUCKET: &str = "reports";
@@ -24,6 +24,20 @@ pub(crate) const BUCKET: &str = "reports";
 struct Kept {
     objects: Arc<Mutex<BTreeMap<String, (Bytes, u64)>>>,
     asked: Arc<Mutex<Vec<(String, Value)>>>,
+    trouble: Arc<Mutex<Option<(Condition, Trouble)>>>,
+}
+
+type Condition = Box<dyn FnMut(&Bytes) -> bool + Send>;
+
+/// What befalls a write with a condition.
+#[derive(Clone)]
+pub(crate) enum Trouble {
+    /// It is applied, and its answer is an error that clients repeat after.
+    AnswerIsLost,
+    /// It is never applied, and never answered.
+    StaysAway(Arc<Notify>),
+    /// It is applied, and never answered.
+    StaysUnanswered(Arc<Notify>),
 }
 
 pub(crate) struct Bucket {
@@ -49,6 +63,16 @@ impl Bucket {
         self.kept.asked.lock().unwrap().clone()
     }
 
+    /// Befalls the next write with a condition of which `of` says so, and no other.
+    pub(crate) fn befall(&self, trouble: Trouble, of: impl FnMut(&Bytes) -> bool + Send + 'static) {
+        *self.kept.trouble.lock().unwrap() = Some((Box::new(of), trouble));
+    }
+
+    /// Whether what was to befall a write has.
+    pub(crate) fn has_befallen(&self) -> bool {
+        self.kept.trouble.lock().unwrap().is_none()
+    }
+
     pub(crate) fn keys(&self) -> Vec<String> {
         self.kept.objects.lock().unwrap().keys().cloned().collect()
     }
@@ -67,6 +91,12 @@ impl Drop for Bucket {
 }
 
 impl Kept {
+    fn trouble_of(&self, bytes: &Bytes) -> Option<Trouble> {
+        let mut trouble = self.trouble.lock().unwrap();
+        let (of, _) = trouble.as_mut()?;
+        if of(bytes) { trouble.take().map(|(_, trouble)| trouble) } else { None }
+    }
+
     fn note(&self, operation: &str, key: &str) {
         self.asked.lock().unwrap().push((operation.to_owned(), json!({ "Bucket": BUCKET, "Key": key })));
     }
@@ -105,20 +135,42 @@ async fn write(
 ) -> Response {
     assert!(is_signed(&headers) && bucket == BUCKET, "{headers:?}");
     kept.note("PutObject", &key);
-    let mut objects = kept.objects.lock().unwrap();
-    let there = objects.get(&key).map(|(_, version)| *version);
-    let asked = |name| headers.get(name).map(|value| value.to_str().unwrap().to_owned());
-    let is_met = match (asked(header::IF_NONE_MATCH), asked(header::IF_MATCH)) {
-        (Some(_), _) => there.is_none(),
-        (_, Some(tag)) => there.is_some_and(|version| tag == format!("\"{version}\"")),
-        _ => true,
-    };
-    if !is_met {
-        return StatusCode::PRECONDITION_FAILED.into_response();
+    let has_condition = [header::IF_NONE_MATCH, header::IF_MATCH].iter().any(|name| headers.contains_key(name));
+    match has_condition.then(|| kept.trouble_of(&bytes)).flatten() {
+        None => kept.put(key, &headers, bytes),
+        Some(Trouble::AnswerIsLost) => {
+            assert!(kept.put(key, &headers, bytes).status().is_success());
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+        Some(Trouble::StaysAway(reached)) => {
+            reached.notify_one();
+            std::future::pending().await
+        }
+        Some(Trouble::StaysUnanswered(reached)) => {
+            assert!(kept.put(key, &headers, bytes).status().is_success());
+            reached.notify_one();
+            std::future::pending().await
+        }
     }
-    let version = there.map_or(1, |version| version + 1);
-    objects.insert(key, (bytes, version));
-    [(header::ETAG, format!("\"{version}\""))].into_response()
+}
+
+impl Kept {
+    fn put(&self, key: String, headers: &HeaderMap, bytes: Bytes) -> Response {
+        let mut objects = self.objects.lock().unwrap();
+        let there = objects.get(&key).map(|(_, version)| *version);
+        let asked = |name| headers.get(name).map(|value| value.to_str().unwrap().to_owned());
+        let is_met = match (asked(header::IF_NONE_MATCH), asked(header::IF_MATCH)) {
+            (Some(_), _) => there.is_none(),
+            (_, Some(tag)) => there.is_some_and(|version| tag == format!("\"{version}\"")),
+            _ => true,
+        };
+        if !is_met {
+            return StatusCode::PRECONDITION_FAILED.into_response();
+        }
+        let version = there.map_or(1, |version| version + 1);
+        objects.insert(key, (bytes, version));
+        [(header::ETAG, format!("\"{version}\""))].into_response()
+    }
 }
 
 async fn delete(State(kept): State<Kept>, Path(bucket): Path<String>, headers: HeaderMap, body: String) -> Response {

@@ -1,6 +1,9 @@
 //! The nightly comparison: the real function over what real functions have done, with a bucket.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use idempotency_cli::Stack;
@@ -13,9 +16,10 @@ use idempotency_testkit::{
     payment_provider::Behaviour,
 };
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 use crate::{
-    bucket::{BUCKET, Bucket},
+    bucket::{BUCKET, Bucket, Trouble},
     metrics::told_values,
     policy::Policy,
     world::{Charge, PATIENCE, World},
@@ -100,6 +104,12 @@ impl Night {
             .set_item(Some(twice))
             .item("charge_id", AttributeValue::S("ch_again".into()));
         put.send().await.unwrap();
+        // One of another deployment that shares the table.
+        let elsewhere = self.charge_of("twice").await;
+        let put = client.put_item().table_name("charges").set_item(Some(elsewhere));
+        let put = put.item("charge_id", AttributeValue::S("ch_elsewhere".into()));
+        let record = AttributeValue::S("other#create-charge#v1#elsewhere".into());
+        put.item("idempotency_record", record).send().await.unwrap();
         let unknown = self.charge_of("unknown").await;
         let delete = client.delete_item().table_name(Stack::TABLE).key("pk", unknown["idempotency_record"].clone());
         delete.key("sk", AttributeValue::S("claim".into())).send().await.unwrap();
@@ -120,6 +130,25 @@ impl Night {
         let event = json!({ "source": "aws.events", "time": "2026-11-30T02:15:00Z" });
         let answer = self.function.invoke(event.to_string()).await;
         serde_json::from_slice(&answer.unwrap_or_else(|error| panic!("{error}: {:?}", self.function.logs()))).unwrap()
+    }
+
+    async fn kill(&self) {
+        for sandbox in self.function.sandboxes() {
+            sandbox.kill();
+            sandbox.exited().await;
+        }
+    }
+
+    /// How often the function has told its metrics so far, after it has told them at least once.
+    async fn times_told(&self) -> usize {
+        let told = async || {
+            let told = told_values(&self.function.logs());
+            let duplicates = told.iter().filter(|(name, ..)| name == "DuplicateEffects");
+            let values: Vec<_> = duplicates.map(|(.., value)| *value).collect();
+            assert!(values.iter().all(|value| *value == 1.0), "{values:?}");
+            (!values.is_empty()).then_some(values.len())
+        };
+        eventually(PATIENCE, told).await.unwrap()
     }
 
     fn report(&self) -> Value {
@@ -147,7 +176,8 @@ fn assert_found(report: &Value) {
         .iter()
         .map(|table| (table["name"].as_str().unwrap(), table["items"].as_u64().unwrap()))
         .collect();
-    assert_eq!((read["charges"], read["ledger"], read["shop-orders"]), (4, 1, 1));
+    assert_eq!((read["charges"], read["ledger"], read["shop-orders"]), (5, 1, 1));
+    assert_eq!(report["effects_of_other_namespaces"], 1);
 }
 
 #[tokio::test]
@@ -180,7 +210,7 @@ async fn what_does_not_fit_is_found_told_and_not_looked_for_again() {
     let value = |wanted: &str| told.iter().filter(|(name, ..)| name == wanted).map(|(.., value)| *value).sum::<f64>();
     let counted =
         ["ReconciledWrites", "DuplicateEffects", "OverdueRecords", "EffectsWithoutRecord", "RecordsWithoutEffect"];
-    assert_eq!(counted.map(value), [6.0, 1.0, 0.0, 1.0, 1.0]);
+    assert_eq!(counted.map(value), [7.0, 1.0, 0.0, 1.0, 1.0]);
     night.end().await;
 }
 
@@ -192,10 +222,7 @@ async fn a_run_whose_process_is_killed_is_gone_on_with_and_finds_the_same() {
         night.proxy.inject(Rule::on("Scan").nth(scan).fault(Fault::Hold(gate.clone())));
         let killed = async {
             gate.reached().await;
-            for sandbox in night.function.sandboxes() {
-                sandbox.kill();
-                sandbox.exited().await;
-            }
+            night.kill().await;
         };
         let (answer, ()) =
             futures::future::join(night.function.invoke("{\"time\": \"2026-11-30T02:00:00Z\"}"), killed).await;
@@ -223,4 +250,53 @@ async fn an_invocation_that_is_overtaken_ends_and_spoils_nothing() {
     assert!(told.contains("another invocation is at the same work"), "{told}");
     assert_found(&night.report());
     night.end().await;
+}
+
+#[tokio::test]
+async fn a_lost_answer_of_any_write_of_the_state_is_not_taken_for_another_invocation() {
+    let mut nth = 1;
+    loop {
+        let night = Night::after_a_day().await;
+        let mut writes = 0;
+        night.bucket.befall(Trouble::AnswerIsLost, move |_| {
+            writes += 1;
+            writes == nth
+        });
+        assert_eq!(night.invoke().await["state"], "finished", "write {nth}");
+        assert_found(&night.report());
+        assert_eq!(night.times_told().await, 1);
+        let was_last = !night.bucket.has_befallen();
+        night.end().await;
+        if was_last {
+            break;
+        }
+        nth += 1;
+    }
+    assert!(nth > 3, "what was read, what was compared, and the end");
+}
+
+#[tokio::test]
+async fn what_was_found_is_told_although_the_process_dies_at_the_end() {
+    for is_stored in [true, false] {
+        let night = Night::after_a_day().await;
+        let reached = Arc::new(Notify::new());
+        let trouble = if is_stored { Trouble::StaysUnanswered } else { Trouble::StaysAway };
+        night.bucket.befall(trouble(Arc::clone(&reached)), |state| {
+            serde_json::from_slice::<Value>(state).unwrap()["finished_at"].is_number()
+        });
+        let killed = async {
+            reached.notified().await;
+            night.kill().await;
+        };
+        let event = "{\"time\": \"2026-11-30T02:00:00Z\"}";
+        let (answer, ()) = futures::future::join(night.function.invoke(event), killed).await;
+        assert!(answer.is_err(), "{answer:?}");
+        assert_eq!(night.times_told().await, 1);
+        let (state, times) = if is_stored { ("finished_before", 1) } else { ("finished", 2) };
+        assert_eq!(night.invoke().await["state"], state);
+        let told = async || (night.times_told().await == times).then_some(());
+        eventually(PATIENCE, told).await.unwrap();
+        assert_found(&night.report());
+        night.end().await;
+    }
 }

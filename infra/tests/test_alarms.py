@@ -2,6 +2,7 @@
 letters."""
 
 import json
+import re
 import unittest
 
 from stack import REGION, ROOT, TOPIC, Stack, json_body
@@ -61,7 +62,7 @@ PROMISED = {
         "IF(writes > 0, 100 * FILL(duplicates, 0) / writes, 0)",
         [(OURS, "DuplicateEffects"), (OURS, "ReconciledWrites")], 3600, 0.01, 1, LAST,
     ),
-    "ReconciliationMissing": single((OURS, "ReconciledWrites"), "SampleCount", 3600, 1, 26, SILENT, "LessThanThreshold"),
+    "ReconciliationMissing": single((OURS, "ReconciledWrites"), "SampleCount", 3600, 1, 29, SILENT, "LessThanThreshold"),
     "TableBytes": single((OURS, "TableBytes"), "Maximum", 3600, 107374182400, 1, LAST),
     "Throttles": rate(
         "SUM(METRICS())", [("AWS/DynamoDB", "ReadThrottleEvents"), ("AWS/DynamoDB", "WriteThrottleEvents")], 60, 0, 1, IDLE
@@ -222,6 +223,17 @@ class Alarms(unittest.TestCase):
             # CloudWatch API Reference, "PutMetricAlarm": 1024 characters.
             self.assertLessEqual(len(description), 1024, name)
             self.assertNotIn("${", description)
+
+    def test_silence_is_told_later_than_the_longest_that_is_between_two_nights_comparisons(self):
+        stack = Stack("template.yaml")
+        rule = stack.of_type("AWS::Events::Rule")["ReconcileNightly"]
+        first, last = map(int, re.fullmatch(r"cron\(0/15 (\d+)-(\d+) \* \* \? \*\)", rule["ScheduleExpression"]).groups())
+        # From the beginning of the first invocation to the end of the last one, which comes a quarter of an hour before the hour is over.
+        longest = 24 + last + 1 - first
+        self.assertLessEqual(stack.of_type("AWS::Lambda::Function")["Reconcile"]["Timeout"], 15 * 60)
+        alarm = stack.parts()["Alarms"].of_type("AWS::CloudWatch::Alarm")["ReconciliationMissing"]
+        self.assertEqual(alarm["DatapointsToAlarm"], alarm["EvaluationPeriods"])
+        self.assertGreater(alarm["EvaluationPeriods"] * alarm["Period"], longest * 3600)
 
     def test_an_alarm_looks_no_further_back_than_cloudwatch_allows(self):
         for name, alarm in self.every_alarm():

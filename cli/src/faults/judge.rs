@@ -153,6 +153,7 @@ mod tests {
             owner: OwnerToken::from_bytes([owner; 16]),
             execution: ExecutionId::from_bytes([0; 16]),
             renewed: false,
+            resolved_at: None,
             epoch: Epoch::new(1),
             attempt: AttemptNumber::FIRST,
             lease_until: EpochMillis::new(1),

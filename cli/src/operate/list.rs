@@ -288,6 +288,7 @@ mod tests {
             fingerprint: Fingerprint::from_bytes([3; 32]),
             result: None,
             renewed: false,
+            resolved_at: None,
         }
     }
 

@@ -1,9 +1,9 @@
 //! What is known of a table of effects.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A table of effects, as the environment describes it.
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EffectTable {
     pub(crate) table: String,

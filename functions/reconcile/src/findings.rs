@@ -21,6 +21,9 @@ pub(crate) struct Findings {
     pub(crate) compensating: Found,
     /// Items in the place of records that this version cannot read.
     pub(crate) unreadable: Found,
+    /// Effects whose records are another deployment's, which this one does not read.
+    #[serde(default)]
+    pub(crate) effects_of_other_namespaces: u64,
     /// Effects beyond the first with one business key.
     pub(crate) duplicates: Found,
     pub(crate) effects_without_record: Found,

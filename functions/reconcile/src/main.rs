@@ -17,6 +17,8 @@
 //! than for a small one. An invocation stops before its time is over, having stored how far it has come; the next one goes on there. So
 //! the schedule invokes it several times a night, and what comes when the night's work is done does nothing.
 //!
+//! A run goes on only with the configuration that it was begun with. With another one it begins afresh.
+//!
 //! The tables are read while they are written to, and read eventually consistent, for half of the price. So what is younger than an
 //! hour when a run begins is not judged; the next night's run does it.
 //!
@@ -50,7 +52,7 @@
 //! | `business_key` | attributes which no two items have alike. Without it no duplicates are looked for |
 //! | `record` | the attribute with the partition key of the effect's record ([`Attempt::record`](lambda_idempotency::Attempt::record)). Without it effects and records are not compared |
 //! | `created_at` | the attribute with the time of the effect, in milliseconds since 1970 (N). Without it no effect is said to have no record, because its record may have expired |
-//! | `operations` | operations each of whose completed records has an effect here, unless its result is an HTTP response from 400 on |
+//! | `operations` | operations each of whose completed records has an effect here, unless its result is an HTTP response from 400 on, or empty as a marker's ([`Attempt::once`](lambda_idempotency::Attempt::once)) |
 
 mod config;
 mod effect_table;

@@ -6,6 +6,7 @@ use aws_sdk_dynamodb::{error::DisplayErrorContext, types::TableDescription};
 use chrono::DateTime;
 use idempotency_core::{Clock, EpochMillis, OwnerToken, RandomTokens, SystemClock, TokenSource};
 use idempotency_dynamodb::DynamoDbStore;
+use lambda_idempotency::metrics;
 use lambda_runtime::Error;
 use serde::{Deserialize, Serialize};
 
@@ -17,7 +18,7 @@ use crate::{
     report,
     scan::{Items, Page, Scan},
     sift,
-    state::{Held, Segment, State, TableState},
+    state::{Held, Segment, State, TableState, basis},
     storage::Storage,
 };
 
@@ -102,14 +103,16 @@ pub(crate) async fn run(app: &App, invocation: Invocation, deadline: EpochMillis
     let now = SystemClock.now();
     let time = Time::new(now, deadline);
     let run = invocation.day(now)?;
-    let mut held = match Held::load(app, &run).await? {
-        Some(held) => held,
-        None => Held::new(begin(app, run.clone(), now).await?),
-    };
     let answer = |state, report| Ok(Answer { run: run.clone(), state, report });
-    if held.state.finished_at.is_some() {
-        return answer(Progress::FinishedBefore, None);
-    }
+    let mut held = match Held::load(app, &run).await? {
+        None => Held::new(begin(app, run.clone(), now).await?),
+        Some(held) if held.state.finished_at.is_some() => return answer(Progress::FinishedBefore, None),
+        Some(held) if held.state.basis == basis(app) => held,
+        Some(held) => {
+            tracing::warn!(run, "this run was begun with another configuration or version, so it begins afresh");
+            held.afresh(begin(app, run.clone(), now).await?)
+        }
+    };
     held.state.invocations += 1;
     if !scan(app, &mut held, &time).await? || !compare(app, &mut held, &time).await? {
         tracing::info!(run, "the time is over; the next invocation goes on");
@@ -118,9 +121,11 @@ pub(crate) async fn run(app: &App, invocation: Invocation, deadline: EpochMillis
     let finished_at = SystemClock.now();
     let report = report::write(app, &held.state, finished_at.get()).await?;
     held.state.finished_at = Some(finished_at.get());
-    // Whoever stores the end tells it, once.
-    held.save(app).await?;
+    // Told before the end is stored, for nobody tells it afterwards. Who dies in between is followed by one that tells it again, and as
+    // these are values and not counters, twice is no more than once.
     metric::tell(&held.state);
+    metrics::flush();
+    held.save(app).await?;
     tracing::info!(run, report, "reconciled");
     answer(Progress::Finished, Some(report))
 }
@@ -150,6 +155,8 @@ async fn begin(app: &App, run: String, now: EpochMillis) -> Result<State, Error>
     let places = (items * ITEM_BYTES).div_ceil(memory).clamp(1, MOST_PLACES);
     Ok(State {
         run,
+        basis: basis(app),
+        stored_as: String::new(),
         started_at: now.get(),
         finished_at: None,
         invocations: 0,
@@ -208,7 +215,15 @@ async fn sift_page(app: &App, state: &mut State, page: &Page, gathered: &mut Gat
                 return;
             };
             for item in items {
-                sift::effect(index, described, &table.key, item).into_iter().for_each(|entry| gathered.add(entry));
+                let entries = sift::effect(
+                    &mut state.findings,
+                    &app.settings.namespace,
+                    index,
+                    described,
+                    &table.key,
+                    item,
+                );
+                entries.into_iter().for_each(|entry| gathered.add(entry));
             }
         }
     }

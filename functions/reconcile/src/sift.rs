@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use idempotency_core::{EpochMillis, Record, Status, StoredResult};
+use idempotency_core::{EpochMillis, Namespace, Record, Status, StoredResult};
 use idempotency_dynamodb::StoredItem;
 use lambda_idempotency::{Engine, http::read_stored};
 use serde_json::{Value, json};
@@ -45,12 +45,19 @@ pub(crate) async fn record(app: &App, findings: &mut Findings, item: &StoredItem
         record: record.key.as_str().to_owned(),
         // An epoch is the time of its claim, or a little more where clocks differ.
         claimed_at: record.epoch.get(),
-        has_effect: record.status == Status::Completed && !is_refusal(app, record).await,
+        has_effect: record.status == Status::Completed && says_of_an_effect(app, record).await,
     })
 }
 
 /// Says what is to be compared of an effect.
-pub(crate) fn effect(table: usize, described: &EffectTable, key: &[String], item: &Item) -> Vec<Entry> {
+pub(crate) fn effect(
+    findings: &mut Findings,
+    namespace: &Namespace,
+    table: usize,
+    described: &EffectTable,
+    key: &[String],
+    item: &Item,
+) -> Vec<Entry> {
     let name = ItemKey::of(item, key).text();
     let mut entries = Vec::new();
     // An item without one of the attributes is none of those that have a business key.
@@ -61,6 +68,11 @@ pub(crate) fn effect(table: usize, described: &EffectTable, key: &[String], item
     }
     let text = |attribute: &Option<String>| item.get(attribute.as_ref()?)?.as_s().ok().cloned();
     if let Some(record) = text(&described.record) {
+        // Its record is not among those that are read.
+        if record.split_once('#').is_some_and(|(of, _)| of != namespace.as_str()) {
+            findings.effects_of_other_namespaces += 1;
+            return entries;
+        }
         let at = described.created_at.as_ref().and_then(|attribute| item.get(attribute)?.as_n().ok()?.parse().ok());
         entries.push(Entry::Effect { table, record, item: name, at });
     }
@@ -81,14 +93,15 @@ fn told(record: &Record) -> Value {
     })
 }
 
-/// Whether a result says that there was no effect: an HTTP response from 400 on. Of one whose parts stand elsewhere this is not known,
-/// and it is taken for one that has an effect.
-async fn is_refusal(app: &App, record: &Record) -> bool {
+/// Whether a result says that there was an effect. An HTTP response from 400 on does not; nor does an empty one, which no handler's is: a
+/// marker (`Attempt::once`) is a record of its operation too and stands in no table of effects, and an old function's result of which no
+/// response could be made says nothing. Of a result whose parts stand elsewhere this is not known, and it is taken for one of an effect.
+async fn says_of_an_effect(app: &App, record: &Record) -> bool {
     if !matches!(record.result, Some(StoredResult::Inline(_))) {
-        return false;
+        return true;
     }
     // Nothing is asked for an inline result.
     let read = Engine::new(app.store.clone()).read_result(record, Duration::from_secs(1)).await;
-    let response = read.ok().and_then(|replay| read_stored(replay.body()?));
-    response.is_some_and(|response| response.status().as_u16() >= 400)
+    let Some(body) = read.ok().and_then(|replay| replay.into_body()) else { return true };
+    !body.is_empty() && read_stored(&body).is_none_or(|response| response.status().as_u16() < 400)
 }

@@ -1,7 +1,8 @@
 //! How far a run has come.
 
-use idempotency_core::EpochMillis;
+use idempotency_core::{EpochMillis, OwnerToken, RandomTokens, TokenError, TokenSource};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::{
     findings::Findings,
@@ -15,6 +16,13 @@ use crate::{
 pub(crate) struct State {
     /// The day of the run, such as `2026-11-30`.
     pub(crate) run: String,
+    /// What the tables are read and judged by, as [`basis`] has it. What another basis has gathered cannot be gone on with: a table would
+    /// not be read, or be taken for another one.
+    #[serde(default)]
+    pub(crate) basis: Value,
+    /// Drawn for each time that it is stored, so that no two stored states are alike: an invocation knows its own by it.
+    #[serde(default)]
+    pub(crate) stored_as: String,
     /// In milliseconds since 1970.
     pub(crate) started_at: i64,
     pub(crate) finished_at: Option<i64>,
@@ -65,6 +73,19 @@ impl State {
     }
 }
 
+/// What this configuration reads and judges tables by. How many segments and how much memory there are is not part of it: what a run was
+/// cut into stands in its state, and goes on whatever there is.
+pub(crate) fn basis(app: &App) -> Value {
+    let settings = &app.settings;
+    json!({
+        // Entries may have another form.
+        "version": env!("CARGO_PKG_VERSION"),
+        "records": app.store.table(),
+        "effects": settings.effects,
+        "remembered_for_seconds": settings.remembered_for.as_secs(),
+    })
+}
+
 /// A state, and what is stored of it. Whoever else stores one ends this one's work.
 #[derive(Debug)]
 pub(crate) struct Held {
@@ -84,8 +105,14 @@ impl Held {
         Self { state, version: Version::Nothing }
     }
 
+    /// A state in the place of this one, which is given up. It is not stored yet.
+    pub(crate) fn afresh(self, state: State) -> Self {
+        Self { state, ..self }
+    }
+
     /// Stores it.
     pub(crate) async fn save(&mut self, app: &App) -> Result<(), HeldError> {
+        self.state.stored_as = OwnerToken::from_bytes(RandomTokens.draw()?).to_string();
         let bytes = serde_json::to_vec(&self.state)?;
         self.version = app.storage.replace(&name(app, &self.state.run), bytes, &self.version).await?;
         Ok(())
@@ -99,6 +126,8 @@ pub(crate) enum HeldError {
     Storage(#[from] StorageError),
     #[error("the state of this run is none that this version knows; delete it, and the run begins anew")]
     Json(#[from] serde_json::Error),
+    #[error("no random bytes can be drawn")]
+    Token(#[from] TokenError),
 }
 
 fn name(app: &App, run: &str) -> String {

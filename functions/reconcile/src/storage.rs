@@ -94,7 +94,10 @@ impl Storage {
         put.map(drop).map_err(StorageError::Store)
     }
 
-    /// Writes an object where this is there, and says what is there then.
+    /// Writes an object where this is there, and says what is there then. Nobody else must write the same bytes.
+    ///
+    /// A write whose answer was lost is repeated by the client, and then the condition fails because of the first one. So where it fails,
+    /// what is there is looked at: one's own bytes are one's own write.
     pub(crate) async fn replace(
         &self,
         name: &str,
@@ -114,7 +117,10 @@ impl Storage {
         };
         match put {
             Ok(written) => Ok(Version::This(UpdateVersion { e_tag: written.e_tag, version: written.version })),
-            Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => Err(StorageError::Overtaken),
+            Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => match self.read(name).await? {
+                Some(stored) if stored.bytes == bytes => Ok(stored.version),
+                _ => Err(StorageError::Overtaken),
+            },
             Err(error) => Err(StorageError::Store(error)),
         }
     }

@@ -22,7 +22,8 @@ pub struct Claim {
 
 /// A lost attempt's key, under [`OnAbandoned::Probe`](crate::OnAbandoned::Probe): the right to say what became of its effect.
 ///
-/// Nothing is written yet, so dropping it changes nothing. What is said takes the place of exactly the record that was
+/// Nothing is written yet (but for [another system's](Claim::after_a_lost_attempt) lost attempt, whose claim is), so dropping it changes
+/// nothing. What is said takes the place of exactly the record that was
 /// observed; if another attempt has been quicker, its word counts.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Abandoned {
@@ -130,6 +131,11 @@ impl Abandoned {
     /// The effect happened: complete this claim with its result. It takes the place of the record observed.
     pub fn happened(self) -> Claim {
         self.claim
+    }
+
+    /// Whether the claim is stored, and not only the lost attempt before it.
+    pub(crate) fn is_stored(&self) -> bool {
+        self.claim.record.version() == self.observed
     }
 
     pub(crate) fn into_parts(self) -> (Attempt, Record, Version) {

@@ -178,6 +178,7 @@ fn first(request: &ClaimRequest, expired: Option<&Record>, now: EpochMillis, pol
         owner: request.token,
         execution: request.execution,
         renewed: expired.is_some(),
+        resolved_at: None,
         epoch: Epoch::next(expired.map(|record| record.epoch), now),
         attempt: AttemptNumber::FIRST,
         lease_until,
@@ -189,8 +190,8 @@ fn first(request: &ClaimRequest, expired: Option<&Record>, now: EpochMillis, pol
 
 /// The record of the next attempt in `old`'s generation.
 fn next(request: &ClaimRequest, old: &Record, now: EpochMillis, policy: &Policy) -> Record {
-    let (execution, renewed, attempt) = (old.execution, old.renewed, old.attempt.next());
-    Record { execution, renewed, attempt, ..first(request, Some(old), now, policy) }
+    let (execution, renewed, resolved_at, attempt) = (old.execution, old.renewed, old.resolved_at, old.attempt.next());
+    Record { execution, renewed, resolved_at, attempt, ..first(request, Some(old), now, policy) }
 }
 
 /// The rest of a lease, between one second (the unit of HTTP's `Retry-After`) and [`Policy::MAX_RETRY_AFTER`].

@@ -49,6 +49,9 @@ pub struct Record {
     /// Whether this generation began where an expired one stood: then its steps have keys of their own, for those of that one name what
     /// that one did.
     pub renewed: bool,
+    /// When an operator last said of this generation that it is to be tried again: what was lost before, here or in another system, does not
+    /// stand in the way any more.
+    pub resolved_at: Option<EpochMillis>,
     /// The fencing number.
     pub epoch: Epoch,
     /// The attempt counter.

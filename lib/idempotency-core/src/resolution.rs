@@ -69,7 +69,7 @@ impl Resolution {
     /// # let found = Record {
     /// #     key: RecordKey::from_stored("dev#charge#v1#…"), status: Status::InFlight, owner: OwnerToken::from_bytes([1; 16]),
     /// #     execution: ExecutionId::from_bytes([2; 16]), epoch: Epoch::new(7), attempt: AttemptNumber::FIRST,
-    /// #     lease_until: EpochMillis::new(2_000), expires_at: EpochSeconds::new(90_000), fingerprint: Fingerprint::from_bytes([3; 32]), result: None, renewed: false,
+    /// #     lease_until: EpochMillis::new(2_000), expires_at: EpochSeconds::new(90_000), fingerprint: Fingerprint::from_bytes([3; 32]), result: None, renewed: false, resolved_at: None,
     /// # };
     /// let now = EpochMillis::new(5_000);
     /// assert_eq!(Resolution::Rerun.check(&found, now), Ok(()));
@@ -94,7 +94,7 @@ impl Resolution {
             Self::Failed => Record { status: Status::Failed, expires_at: ended_until, ..anew },
             // What was undone so far stays so, and the handler does not run again.
             Self::Rerun if found.status == Status::Stuck => Record { status: Status::Compensating, ..anew },
-            Self::Rerun => Record { status: Status::Released, ..anew },
+            Self::Rerun => Record { status: Status::Released, resolved_at: Some(now), ..anew },
         }
     }
 }

@@ -26,6 +26,8 @@ pub mod attribute {
     pub const EXECUTION: &str = "execution";
     /// Whether the generation began where an expired one stood (BOOL). Only where it did.
     pub const RENEWED: &str = "renewed";
+    /// When an operator said that the generation is to be tried again (N, milliseconds since 1970). Only where one did.
+    pub const RESOLVED_AT: &str = "resolved_at";
     /// Fencing number (N).
     pub const EPOCH: &str = "epoch";
     /// Attempt counter (N), from 1.
@@ -57,7 +59,7 @@ pub mod attribute {
 }
 
 /// Attributes that only some records have. A statement that writes a record over another one removes them.
-pub(crate) const OPTIONAL: [&str; 2] = [attribute::RENEWED, attribute::RESULT];
+pub(crate) const OPTIONAL: [&str; 3] = [attribute::RENEWED, attribute::RESOLVED_AT, attribute::RESULT];
 
 /// Sort key of the record itself.
 pub(crate) const CLAIM: &str = "claim";
@@ -72,8 +74,20 @@ pub(crate) fn part_sk(owner: OwnerToken, index: usize) -> String {
 
 /// The item of a record.
 pub(crate) fn item_from_record(record: &Record) -> Item {
-    let Record { key, status, owner, execution, renewed, epoch, attempt, lease_until, expires_at, fingerprint, result } =
-        record;
+    let Record {
+        key,
+        status,
+        owner,
+        execution,
+        renewed,
+        resolved_at,
+        epoch,
+        attempt,
+        lease_until,
+        expires_at,
+        fingerprint,
+        result,
+    } = record;
     let mut item = Item::from([
         (attribute::PK.into(), string(key.as_str())),
         (attribute::SK.into(), string(CLAIM)),
@@ -89,6 +103,9 @@ pub(crate) fn item_from_record(record: &Record) -> Item {
     ]);
     if *renewed {
         item.insert(attribute::RENEWED.into(), AttributeValue::Bool(true));
+    }
+    if let Some(resolved_at) = resolved_at {
+        item.insert(attribute::RESOLVED_AT.into(), number(resolved_at.get()));
     }
     if let Some(result) = result {
         item.insert(attribute::RESULT.into(), result_value(result));
@@ -140,6 +157,10 @@ pub fn record_from_item(item: &HashMap<String, AttributeValue>) -> Result<Record
         execution: ExecutionId::from_bytes(fields.bytes(attribute::EXECUTION)?),
         // An older version knows no such attribute.
         renewed: item.contains_key(attribute::RENEWED) && fields.boolean(attribute::RENEWED)?,
+        resolved_at: item
+            .contains_key(attribute::RESOLVED_AT)
+            .then(|| fields.integer(attribute::RESOLVED_AT).map(EpochMillis::new))
+            .transpose()?,
         epoch: Epoch::new(fields.integer(attribute::EPOCH)?),
         attempt: AttemptNumber::new(fields.integer(attribute::ATTEMPT)?),
         lease_until: EpochMillis::new(fields.integer(attribute::LEASE_UNTIL)?),
@@ -224,6 +245,7 @@ mod tests {
             owner: OwnerToken::from_bytes([1; 16]),
             execution: ExecutionId::from_bytes([2; 16]),
             renewed: result.is_some(),
+            resolved_at: result.as_ref().map(|_| EpochMillis::new(1_700_000_020_000)),
             epoch: Epoch::new(1_700_000_000_000),
             attempt: AttemptNumber::new(3),
             lease_until: EpochMillis::new(1_700_000_013_000),
@@ -285,10 +307,13 @@ mod tests {
 
     #[test]
     fn what_only_some_records_have_is_absent_from_others_and_refused_in_another_type() {
-        let mut item = item_from_record(&record(None));
+        let item = item_from_record(&record(None));
         assert_eq!(OPTIONAL.iter().filter(|name| item.contains_key(**name)).count(), 0);
-        item.insert(attribute::RENEWED.into(), number(1));
-        assert_eq!(record_from_item(&item), Err(RecordError::Invalid { attribute: attribute::RENEWED }));
+        for (name, odd) in [(attribute::RENEWED, number(1)), (attribute::RESOLVED_AT, AttributeValue::Bool(true))] {
+            let mut item = item.clone();
+            item.insert(name.into(), odd);
+            assert_eq!(record_from_item(&item), Err(RecordError::Invalid { attribute: name }));
+        }
     }
 
     #[test]

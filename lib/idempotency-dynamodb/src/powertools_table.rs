@@ -1,10 +1,10 @@
 //! Rows that Powertools for AWS Lambda has written, to be read.
 
-use std::{fmt, time::Duration};
+use std::{collections::BTreeMap, fmt, time::Duration};
 
 use aws_sdk_dynamodb::{Client, types::AttributeValue};
 use idempotency_core::{EpochMillis, EpochSeconds, RecordError, StoreError};
-use serde_json::{Map, Value};
+use serde_json::{Value, value::RawValue};
 
 use crate::{deadline::Deadline, error::classify};
 
@@ -63,8 +63,9 @@ pub struct PowertoolsRow {
     pub expiration: EpochSeconds,
     /// Until when the function that wrote it may be running; `None` where it did not know.
     pub in_progress_expiration: Option<EpochMillis>,
-    /// What the function returned; `Null` if it has not ended or returned nothing.
-    pub data: Value,
+    /// What the function returned, as JSON; `null` if it has not ended or returned nothing. Where it is stored as the text of its JSON it is
+    /// that very text, and elsewhere its numbers have the very digits that are stored: nothing is read into a number that may be another one.
+    pub data: String,
     /// The hash of what the function was told to compare, if it was.
     pub validation: Option<String>,
 }
@@ -148,9 +149,9 @@ impl Names {
             _ => return Err(invalid("status")),
         };
         let data = match (item.get(&self.data), flavour) {
-            (None, _) => Value::Null,
+            (None, _) => "null".to_owned(),
             (Some(AttributeValue::S(text)), PowertoolsFlavour::JsonText) => {
-                serde_json::from_str(text).map_err(|_| invalid("data"))?
+                serde_json::from_str::<&RawValue>(text).map_err(|_| invalid("data"))?.get().to_owned()
             }
             (Some(value), _) => json(value).ok_or(invalid("data"))?,
         };
@@ -182,17 +183,20 @@ fn number(item: &Attributes, name: &str) -> Result<Option<i64>, ()> {
     }
 }
 
-/// The JSON of an attribute, as JavaScript would have it; `None` for what JSON has not.
-fn json(value: &AttributeValue) -> Option<Value> {
+/// The JSON of an attribute, as JavaScript would have it, with sorted members; `None` for what JSON has not.
+fn json(value: &AttributeValue) -> Option<String> {
+    let text = |text: &str| Value::from(text).to_string();
     Some(match value {
-        AttributeValue::S(text) => Value::String(text.clone()),
-        AttributeValue::N(number) => Value::Number(serde_json::from_str(number).ok()?),
-        AttributeValue::Bool(value) => Value::Bool(*value),
-        AttributeValue::Null(_) => Value::Null,
-        AttributeValue::L(values) => Value::Array(values.iter().map(json).collect::<Option<_>>()?),
+        AttributeValue::S(value) => text(value),
+        // A number of DynamoDB's has up to 38 digits, and is JSON as it is written.
+        AttributeValue::N(digits) => serde_json::from_str::<&RawValue>(digits).ok()?.get().to_owned(),
+        AttributeValue::Bool(value) => value.to_string(),
+        AttributeValue::Null(_) => "null".to_owned(),
+        AttributeValue::L(values) => format!("[{}]", values.iter().map(json).collect::<Option<Vec<_>>>()?.join(",")),
         AttributeValue::M(members) => {
-            let members = members.iter().map(|(name, value)| Some((name.clone(), json(value)?)));
-            Value::Object(members.collect::<Option<Map<_, _>>>()?)
+            let members: BTreeMap<_, _> = members.iter().collect();
+            let members = members.into_iter().map(|(name, value)| Some(format!("{}:{}", text(name), json(value)?)));
+            format!("{{{}}}", members.collect::<Option<Vec<_>>>()?.join(","))
         }
         _ => return None,
     })
@@ -241,8 +245,27 @@ mod tests {
     #[test]
     fn a_text_is_json_or_itself_by_who_wrote_it() {
         let data = |flavour| read(&[("data", AttributeValue::S("12".into()))], flavour).unwrap().data;
-        assert_eq!(data(PowertoolsFlavour::JsonText), serde_json::json!(12));
-        assert_eq!(data(PowertoolsFlavour::Native), serde_json::json!("12"));
-        assert_eq!(read(&[], PowertoolsFlavour::Native).unwrap().data, Value::Null);
+        assert_eq!(data(PowertoolsFlavour::JsonText), "12");
+        assert_eq!(data(PowertoolsFlavour::Native), r#""12""#);
+        assert_eq!(read(&[], PowertoolsFlavour::Native).unwrap().data, "null");
+    }
+
+    #[test]
+    fn a_result_keeps_every_digit_and_json_text_every_byte() {
+        let text =
+            r#"{"b": 123456789012345678901234567890, "a": [0.12345678901234567890, 1e400, 1.50], "a": "\ud83d"}"#;
+        let stored = AttributeValue::S(format!(" {text}\n"));
+        assert_eq!(read(&[("data", stored)], PowertoolsFlavour::JsonText).unwrap().data, text);
+        let number = |digits: &str| AttributeValue::N(digits.into());
+        let members = [
+            ("b", number("123456789012345678901234567890")),
+            ("a", AttributeValue::L(vec![number("0.12345678901234567890123456789"), AttributeValue::Null(true)])),
+            ("\"", AttributeValue::S("\n".into())),
+        ];
+        let native = AttributeValue::M(members.map(|(name, value)| (name.to_owned(), value)).into());
+        assert_eq!(
+            read(&[("data", native)], PowertoolsFlavour::Native).unwrap().data,
+            r#"{"\"":"\n","a":[0.12345678901234567890123456789,null],"b":123456789012345678901234567890}"#
+        );
     }
 }

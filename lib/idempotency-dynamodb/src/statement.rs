@@ -78,6 +78,7 @@ mod tests {
             owner: OwnerToken::from_bytes([1; 16]),
             execution: ExecutionId::from_bytes([2; 16]),
             renewed: result.is_some(),
+            resolved_at: result.as_ref().map(|_| EpochMillis::new(1_700_000_020_000)),
             epoch: Epoch::new(7),
             attempt: AttemptNumber::new(3),
             lease_until: EpochMillis::new(1_700_000_013_000),
@@ -97,7 +98,7 @@ mod tests {
         assert_eq!(
             text,
             "INSERT INTO \"t\" VALUE {'attempt': ?, 'epoch': ?, 'execution': ?, 'expires_at': ?, 'fingerprint': ?, \
-             'lease_until': ?, 'owner': ?, 'pk': ?, 'renewed': ?, 'result': ?, 'schema': ?, 'sk': ?, 'status': ?}"
+             'lease_until': ?, 'owner': ?, 'pk': ?, 'renewed': ?, 'resolved_at': ?, 'result': ?, 'schema': ?, 'sk': ?, 'status': ?}"
         );
         let item: BTreeMap<_, _> = item_from_record(&full()).into_iter().collect();
         assert_eq!(parameters, item.into_values().collect::<Vec<_>>());
@@ -118,7 +119,9 @@ mod tests {
             assert_eq!(condition, r#""pk" = ? AND "sk" = ? AND "owner" = ? AND "status" = ? AND "epoch" = ?"#);
         }
         assert!(
-            replace("t", full().version(), &record(None)).0.contains(" REMOVE \"renewed\" REMOVE \"result\" WHERE ")
+            replace("t", full().version(), &record(None))
+                .0
+                .contains(" REMOVE \"renewed\" REMOVE \"resolved_at\" REMOVE \"result\" WHERE ")
         );
     }
 

@@ -304,6 +304,7 @@ mod tests {
             fingerprint: Fingerprint::from_bytes([3; 32]),
             result: None,
             renewed: false,
+            resolved_at: None,
         };
         let write = Write::Insert(record.clone());
         let sizes = [

@@ -39,6 +39,7 @@ fn record(number: u32, status: Status) -> Record {
         fingerprint: Fingerprint::from_bytes([3; 32]),
         result: None,
         renewed: false,
+        resolved_at: None,
     }
 }
 

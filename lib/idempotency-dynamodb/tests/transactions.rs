@@ -104,6 +104,7 @@ fn record(owner: u8) -> Record {
         owner: OwnerToken::from_bytes([owner; 16]),
         execution: ExecutionId::from_bytes([2; 16]),
         renewed: false,
+        resolved_at: None,
         epoch: Epoch::new(1_700_000_000_000),
         attempt: AttemptNumber::FIRST,
         lease_until: EpochMillis::new(1_700_000_013_000),

@@ -17,6 +17,7 @@ fn record(status: Status, lease_until: i64) -> Record {
         fingerprint: Fingerprint::from_bytes([3; 32]),
         result: None,
         renewed: false,
+        resolved_at: None,
     }
 }
 

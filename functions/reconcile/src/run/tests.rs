@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use idempotency_core::{
-    AttemptNumber, Epoch, EpochSeconds, ExecutionId, Fingerprint, IdempotencyKey, Namespace, Operation, Record,
-    RecordKey, Scope, Status, Store,
+    AttemptNumber, Claimed, Completion, Engine, Epoch, EpochSeconds, ExecutionId, Fingerprint, IdempotencyKey,
+    Namespace, Operation, Policy, Record, RecordKey, Request, Scope, Status, Store, Window,
 };
 use idempotency_testkit::dynamodb::{EmbeddedDynamoDb, create_idempotency_table, create_table};
+use lambda_idempotency::function::stored_value;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -61,12 +62,17 @@ impl World {
             fingerprint: Fingerprint::builder().finish(),
             result: None,
             renewed: false,
+            resolved_at: None,
         };
         self.app.store.insert_if_absent(&record, Duration::from_secs(30)).await.unwrap();
         key
     }
 
     async fn charge(&self, id: &str, order: &str, record: &RecordKey) {
+        self.effect("charges", id, order, record).await;
+    }
+
+    async fn effect(&self, table: &str, id: &str, order: &str, record: &RecordKey) {
         let text = |text: &str| AttributeValue::S(text.to_owned());
         let item = HashMap::from([
             ("charge_id".to_owned(), text(id)),
@@ -74,7 +80,7 @@ impl World {
             ("record".to_owned(), text(record.as_str())),
             ("created_at".to_owned(), AttributeValue::N((self.now - 2 * HOUR).to_string())),
         ]);
-        self.dynamodb.client().put_item().table_name("charges").set_item(Some(item)).send().await.unwrap();
+        self.dynamodb.client().put_item().table_name(table).set_item(Some(item)).send().await.unwrap();
     }
 
     /// Completed charges, each with its effect.
@@ -180,6 +186,87 @@ async fn a_run_whose_time_is_over_is_gone_on_with_and_counts_nothing_twice() {
     assert_eq!(report["tables"][0]["items"].as_u64().unwrap() + report["tables"][1]["items"].as_u64().unwrap(), 84);
     assert!(invocations > 1, "it was interrupted");
     assert_eq!(report["invocations"], invocations);
+}
+
+#[tokio::test]
+async fn a_run_that_was_begun_with_another_configuration_begins_afresh_and_reads_what_is_new() {
+    let mut world = World::with(2_000, 2).await;
+    create_table(&world.dynamodb.client(), "refunds", "charge_id", None).await.unwrap();
+    world.charges(10).await;
+    for number in 0..6 {
+        let key = world.record("dev", "refund", &format!("r-{number}"), Status::Completed).await;
+        world.effect("refunds", &format!("r-{number}"), "o", &key).await;
+    }
+    let with_refunds = [
+        r#"[{"table": "charges", "record": "record", "operations": ["charge"]}, {"table": "refunds", "record": "record", "operations": ["refund"]}]"#,
+        r#"[{"table": "refunds", "record": "record", "operations": ["refund"]}, {"table": "charges", "record": "record", "operations": ["charge"]}]"#,
+    ];
+    assert_eq!(world.run(Duration::from_millis(1)).await, Progress::Continues);
+    for effects in with_refunds {
+        world.app.settings.effects = effect_tables(effects).unwrap();
+        assert_eq!(world.run(Duration::from_millis(1)).await, Progress::Continues);
+        assert_eq!(world.run(Duration::from_millis(1)).await, Progress::Continues, "the same goes on");
+    }
+    // Cuts stand in the state.
+    (world.app.settings.segments, world.app.settings.memory) = (3, 1_000);
+    assert_eq!(world.run(ENOUGH).await, Progress::Finished);
+    let report = world.report();
+    assert_eq!(counts(&report), [0; 6], "{report:#}");
+    assert_eq!((&report["tables"][1]["name"], &report["tables"][1]["items"]), (&json!("refunds"), &json!(6)));
+    assert_eq!(report["invocations"], 3, "what was given up is not counted");
+    // What is done stays done.
+    world.app.settings.effects.clear();
+    assert_eq!(world.run(ENOUGH).await, Progress::FinishedBefore);
+}
+
+#[tokio::test]
+async fn a_state_of_an_older_version_is_not_gone_on_with() {
+    let world = World::with(2_000, 2).await;
+    world.charges(10).await;
+    assert_eq!(world.run(Duration::from_millis(1)).await, Progress::Continues);
+    let path = world.folder.path().join("dev").join(Invocation::default().day(SystemClock.now()).unwrap());
+    let path = path.join("state.json");
+    let mut state: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    for new in ["basis", "stored_as"] {
+        state.as_object_mut().unwrap().remove(new).unwrap();
+    }
+    std::fs::write(&path, state.to_string()).unwrap();
+    assert_eq!(world.run(ENOUGH).await, Progress::Finished);
+    assert_eq!((counts(&world.report()), &world.report()["invocations"]), ([0; 6], &json!(1)));
+}
+
+#[tokio::test]
+async fn markers_of_an_operation_are_no_records_without_an_effect() {
+    #[derive(Debug)]
+    struct Then(i64);
+    impl Clock for Then {
+        fn now(&self) -> EpochMillis {
+            EpochMillis::new(self.0)
+        }
+    }
+    let world = World::with(1 << 20, 1).await;
+    let engine = Engine::new(world.app.store.clone()).with_clock(Then(world.now - 2 * HOUR));
+    for number in 0..3 {
+        let request = Request {
+            namespace: Namespace::new("dev").unwrap(),
+            operation: Operation::new("charge", 1).unwrap(),
+            scope: Scope::none(),
+            key: IdempotencyKey::new(format!("k-{number}")).unwrap(),
+            fingerprint: Fingerprint::builder().finish(),
+            deadline: engine.now() + Duration::from_secs(10),
+        };
+        let Claimed::Fresh(claim) = engine.claim(&request, &Policy::new(Window::http())).await.unwrap() else {
+            panic!()
+        };
+        let once = claim.attempt().once("told", &number.to_string(), async |_| Ok::<_, Error>(())).await;
+        assert!(once.unwrap());
+        world.charge(&format!("c-{number}"), &format!("o-{number}"), &claim.record().key.clone()).await;
+        assert_eq!(engine.complete(claim, stored_value(&json!(number))).await, Completion::Stored);
+    }
+    assert_eq!(world.run(ENOUGH).await, Progress::Finished);
+    let report = world.report();
+    assert_eq!(counts(&report), [0; 6], "{report:#}");
+    assert_eq!(report["records"]["charge"], json!({ "completed": 6 }), "a marker is a record of its operation");
 }
 
 #[tokio::test]

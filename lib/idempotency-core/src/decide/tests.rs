@@ -193,6 +193,12 @@ fn takeover_and_resume_keep_the_generation_and_expiry_starts_a_new_one() {
     let Decision::Expired { record, .. } = decide(Some(&claimed()), &request(2), end, &rerun) else { panic!() };
     assert_eq!((record.execution, record.attempt.get()), (ExecutionId::from_bytes([2; 16]), 1));
     assert_eq!((claimed().renewed, record.renewed), (false, true));
+    // An operator's word is about its generation.
+    let resolved = Record { resolved_at: Some(at), ..with_status(Status::Released) };
+    let Decision::Resume { record: later, .. } = decide(Some(&resolved), &request(2), at, &rerun) else { panic!() };
+    assert_eq!(later.resolved_at, Some(at));
+    let Decision::Expired { record: new, .. } = decide(Some(&resolved), &request(2), end, &rerun) else { panic!() };
+    assert_eq!(new.resolved_at, None);
     // Its later attempts are of the same generation.
     let over = record.lease_until;
     let Decision::TakeOver { record: later, .. } = decide(Some(&record), &request(3), over, &rerun) else { panic!() };

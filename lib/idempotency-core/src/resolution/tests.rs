@@ -20,6 +20,7 @@ fn record(status: Status, lease_until: i64) -> Record {
         fingerprint: Fingerprint::from_bytes([4; 32]),
         result: None,
         renewed: false,
+        resolved_at: None,
     }
 }
 
@@ -74,6 +75,8 @@ fn a_lost_attempt_that_comes_back_finds_another_version_and_is_told_so() {
     assert_eq!(explain_end(&ended, Some(&completed)), EndConflict::SupersededByResult);
     let rerun = Resolution::Rerun.apply(&lost, None, MINE, NOW);
     assert_eq!(rerun.status, Status::Released);
+    // What the next attempt finds of another system's lost one is older than this word.
+    assert_eq!((completed.resolved_at, rerun.resolved_at), (None, Some(NOW)));
     assert_eq!(explain_end(&ended, Some(&rerun)), EndConflict::Superseded);
     for record in [completed, rerun] {
         assert!(record.epoch > lost.epoch, "epochs grow, whatever the clock says");

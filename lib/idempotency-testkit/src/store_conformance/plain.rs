@@ -11,6 +11,7 @@ pub(super) fn plain_record(key: RecordKey, owner: OwnerToken, epoch: i64) -> Rec
         owner,
         execution: ExecutionId::from_bytes([3; 16]),
         renewed: false,
+        resolved_at: None,
         epoch: Epoch::new(epoch),
         attempt: AttemptNumber::FIRST,
         lease_until: EpochMillis::new(1_700_000_013_000),

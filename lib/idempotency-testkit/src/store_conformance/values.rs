@@ -54,15 +54,23 @@ fn attempt() -> impl Strategy<Value = AttemptNumber> {
 }
 
 pub(super) fn record(key: impl Strategy<Value = RecordKey>) -> impl Strategy<Value = Record> {
-    let identity = (key, status(), owner(), bits::<16>(), any::<bool>(), epoch());
+    let identity = (key, status(), owner(), bits::<16>(), any::<bool>(), proptest::option::of(lease_until()), epoch());
     (identity, attempt(), lease_until(), expires_at(), bits::<32>(), result()).prop_map(
-        |((key, status, owner, execution, renewed, epoch), attempt, lease_until, expires_at, fingerprint, result)| {
+        |(
+            (key, status, owner, execution, renewed, resolved_at, epoch),
+            attempt,
+            lease_until,
+            expires_at,
+            fingerprint,
+            result,
+        )| {
             Record {
                 key,
                 status,
                 owner,
                 execution: ExecutionId::from_bytes(execution),
                 renewed,
+                resolved_at,
                 epoch,
                 attempt,
                 lease_until,

@@ -96,6 +96,7 @@ pub use operation::FunctionOperation;
 #[doc(hidden)]
 pub use run::carry_out;
 pub use run::{run, run_with};
+pub(crate) use stored::stored_json;
 pub use stored::{Storable, StoredOutcome, read_stored, stored_failure, stored_value};
 #[doc(hidden)]
 pub use types::{Types, types};

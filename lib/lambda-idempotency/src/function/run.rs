@@ -9,14 +9,13 @@ use super::{
     error::SOON,
     finish::{compensated, ended, finish},
     shadow,
-    stored::stored_value,
     types::{Types, types},
     unprotected::unprotected,
 };
 use crate::{
     Idempotency, Mode, Probed,
     metrics::FlushAtEnd,
-    migration::{Old, bridge},
+    migration::{Old, bridge, function_outcome},
     outcome::{self, Ended, Ending},
     probed::{nobody_can_say as no_probe, said},
     undo::no_undo,
@@ -167,7 +166,7 @@ where
         Mode::Enforce => request.inspect_err(|_| outcome::refused(&operation.operation))?,
     };
     let claimed = engine.claim(&request, &policy).await;
-    let mut claimed = bridge(engine, old.as_ref(), &request, &policy, false, stored_value, claimed).await;
+    let mut claimed = bridge(engine, old.as_ref(), &request, &policy, false, function_outcome, claimed).await;
     outcome::claimed(&request, &claimed, &policy);
     if let Ok(Claimed::Abandoned(abandoned)) = claimed {
         claimed = match said(probe(abandoned.attempt().clone()).await) {
@@ -181,9 +180,12 @@ where
             }
             Probed::DidNotHappen => {
                 let claimed = engine.take_over(abandoned, &request, &operation.policy).await;
-                bridge(engine, old.as_ref(), &request, &policy, true, stored_value, claimed).await
+                bridge(engine, old.as_ref(), &request, &policy, true, function_outcome, claimed).await
             }
-            Probed::Unknown => Ok(Claimed::Uncertain),
+            Probed::Unknown => {
+                let _ = engine.still_unknown(abandoned).await;
+                Ok(Claimed::Uncertain)
+            }
         };
         outcome::claimed_after_probe(&request, &claimed);
     }

@@ -92,7 +92,12 @@ pub enum StoredOutcome {
 /// assert_eq!(read_stored(stored), Some(StoredOutcome::Value(serde_json::json!([1]))));
 /// ```
 pub fn stored_value(value: &Value) -> Outcome {
-    Outcome::new(encode(Kind::Value, value.to_string().as_bytes())).or_reduced(encode(Kind::Omitted, &[]))
+    stored_json(&value.to_string())
+}
+
+/// The same of a value that is JSON already.
+pub(crate) fn stored_json(json: &str) -> Outcome {
+    Outcome::new(encode(Kind::Value, json.as_bytes())).or_reduced(encode(Kind::Omitted, &[]))
 }
 
 /// The same of a failure for good.

@@ -207,7 +207,7 @@ where
         return unprotected(idempotency, types, &operation.policy, Some(attempt), undo, taken, handler).await;
     }
     let policy = &operation.policy;
-    let adopted = |returned: &serde_json::Value| migration::http_outcome(returned, &operation.replayed_headers);
+    let adopted = |returned: &str| migration::http_outcome(returned, &operation.replayed_headers);
     let claimed = engine.claim(&claim_request, policy).await;
     let claimed = bridge(engine, old.as_ref(), &claim_request, policy, false, adopted, claimed).await;
     outcome::claimed(&claim_request, &claimed, &operation.policy);
@@ -228,6 +228,7 @@ where
                     bridge(engine, old.as_ref(), &claim_request, policy, true, adopted, claimed).await
                 }
                 Probed::Unknown => {
+                    let _ = engine.still_unknown(abandoned).await;
                     outcome::claimed_after_probe(&claim_request, &Ok(Claimed::Uncertain));
                     return Ok(answers::not_known_yet());
                 }

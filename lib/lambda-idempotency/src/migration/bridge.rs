@@ -3,10 +3,10 @@
 use std::{sync::Arc, time::Duration};
 
 use idempotency_core::{
-    Claim, ClaimError, Claimed, Completion, Engine, OnAbandoned, Outcome, Policy, Request, Store, StoreError,
+    Claim, ClaimError, Claimed, Completion, Engine, EpochMillis, OnAbandoned, Outcome, Policy, Request, Store,
+    StoreError,
 };
 use lambda_http::Request as HttpRequest;
-use serde_json::Value;
 
 use super::{Asked, Migration, OldId, verdict::Verdict, verdict::verdict};
 use crate::function::BoxError;
@@ -36,11 +36,7 @@ impl Old {
         Some(Self { migration: Arc::clone(migration), id })
     }
 
-    async fn look(
-        &self,
-        within: Duration,
-        now: impl Fn() -> idempotency_core::EpochMillis,
-    ) -> Result<Verdict, StoreError> {
+    async fn look(&self, within: Duration, now: impl Fn() -> EpochMillis) -> Result<Verdict, StoreError> {
         let id = match &self.id {
             Ok(Some(id)) => id,
             Ok(None) => return Ok(Verdict::New),
@@ -68,7 +64,7 @@ pub(crate) async fn bridge<S: Store>(
     request: &Request,
     policy: &Policy,
     was_asked: bool,
-    outcome: impl FnOnce(&Value) -> Outcome,
+    outcome: impl FnOnce(&str) -> Outcome,
     claimed: Result<Claimed, ClaimError>,
 ) -> Result<Claimed, ClaimError> {
     match (old, claimed) {
@@ -86,7 +82,7 @@ async fn settle<S: Store>(
     request: &Request,
     policy: &Policy,
     was_asked: bool,
-    outcome: impl FnOnce(&Value) -> Outcome,
+    outcome: impl FnOnce(&str) -> Outcome,
     claim: Claim,
 ) -> Result<Claimed, ClaimError> {
     let within = engine.time_for_call(request.deadline);
@@ -111,7 +107,7 @@ async fn settle<S: Store>(
             let _ = engine.withdraw(claim).await;
             Ok(Claimed::Mismatch)
         }
-        Verdict::Lost => Ok(lost(engine, policy, was_asked, claim).await),
+        Verdict::Lost(over_since) => Ok(lost(engine, policy, was_asked, over_since, claim).await),
     }
 }
 
@@ -133,14 +129,26 @@ async fn adopt<S: Store>(
 }
 
 /// An old attempt was lost: as one of one's own.
-async fn lost<S: Store>(engine: &Engine<S>, policy: &Policy, was_asked: bool, claim: Claim) -> Claimed {
+///
+/// If an operator has said since then that the operation is to be tried again, he knew of it, and his word counts. Nothing else that has
+/// happened here does: a handler that ran and failed says nothing of an old attempt, whose row may have come later; and a claim that was
+/// released may never have looked.
+async fn lost<S: Store>(
+    engine: &Engine<S>,
+    policy: &Policy,
+    was_asked: bool,
+    over_since: EpochMillis,
+    claim: Claim,
+) -> Claimed {
+    let is_resolved = claim.record().resolved_at.is_some_and(|resolved_at| resolved_at >= over_since);
     match policy.abandoned() {
+        _ if is_resolved => Claimed::Fresh(claim),
         OnAbandoned::Rerun => Claimed::Fresh(claim),
         OnAbandoned::Probe if was_asked => Claimed::Fresh(claim),
         OnAbandoned::Probe => claim.after_a_lost_attempt().map_or(Claimed::Uncertain, Claimed::Abandoned),
-        // The claim stays: when its lease is over it is an attempt that was lost, for good and for operators to see.
+        // The claim stays as an attempt that was lost, for good and for operators to see.
         _ => {
-            let _ = engine.abandon(claim).await;
+            let _ = engine.lose(claim).await;
             Claimed::Uncertain
         }
     }
@@ -151,7 +159,7 @@ const fn name(verdict: &Verdict) -> &'static str {
         Verdict::New => "new",
         Verdict::Done(_) => "completed",
         Verdict::Running(_) => "in progress",
-        Verdict::Lost => "lost",
+        Verdict::Lost(_) => "lost",
         Verdict::Other => "of another request",
     }
 }

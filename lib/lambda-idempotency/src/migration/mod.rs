@@ -35,6 +35,8 @@
 //! ```
 
 mod bridge;
+mod exact;
+mod function_value;
 #[cfg(feature = "powertools")]
 mod hash;
 mod http_response;
@@ -43,6 +45,7 @@ mod registry;
 mod verdict;
 
 pub(crate) use bridge::{Old, bridge};
+pub(crate) use function_value::outcome as function_outcome;
 #[cfg(feature = "powertools")]
 pub use hash::{HashError, python_hash, typescript_hash};
 pub(crate) use http_response::outcome as http_outcome;

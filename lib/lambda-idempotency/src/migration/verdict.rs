@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use idempotency_core::{EpochMillis, Policy};
 use idempotency_dynamodb::{PowertoolsRow, PowertoolsStatus};
-use serde_json::Value;
 
 /// What an old row means to a request.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,11 +11,11 @@ pub(super) enum Verdict {
     /// Nothing was done that counts.
     New,
     /// It was done, with this result.
-    Done(Value),
+    Done(String),
     /// The old function may be at it, for so long at the longest.
     Running(Duration),
-    /// The old function was at it, and cannot be any more. Nobody knows what it did.
-    Lost,
+    /// The old function was at it, and cannot be any more from this moment on. Nobody knows what it did.
+    Lost(EpochMillis),
     /// It is the row of another request.
     Other,
 }
@@ -43,7 +42,7 @@ pub(super) fn verdict(row: Option<PowertoolsRow>, validation: Option<&str>, now:
         (PowertoolsStatus::InProgress, Some(until)) => {
             // It is the end of the old invocation by the old function's clock.
             let until = until + Policy::MARGIN;
-            if now < until { Verdict::Running(until.saturating_since(now)) } else { Verdict::Lost }
+            if now < until { Verdict::Running(until.saturating_since(now)) } else { Verdict::Lost(until) }
         }
     }
 }
@@ -61,7 +60,7 @@ mod tests {
             status,
             expiration: EpochSeconds::new(1_000_060),
             in_progress_expiration: in_progress.map(|millis| EpochMillis::new(NOW.get() + millis)),
-            data: Value::Bool(true),
+            data: "true".into(),
             validation: Some("a".into()),
         }
     }
@@ -73,7 +72,7 @@ mod tests {
     #[test]
     fn no_row_is_new_and_a_completed_one_is_done() {
         assert_eq!(verdict(None, Some("a"), NOW), Verdict::New);
-        assert_eq!(of(row(PowertoolsStatus::Completed, Some(-1))), Verdict::Done(Value::Bool(true)));
+        assert_eq!(of(row(PowertoolsStatus::Completed, Some(-1))), Verdict::Done("true".into()));
     }
 
     #[test]
@@ -81,7 +80,7 @@ mod tests {
         let left = |in_progress| of(row(PowertoolsStatus::InProgress, in_progress));
         assert_eq!(left(Some(1)), Verdict::Running(Duration::from_millis(3_001)));
         assert_eq!(left(Some(-2_999)), Verdict::Running(Duration::from_millis(1)));
-        assert_eq!(left(Some(-3_000)), Verdict::Lost);
+        assert_eq!(left(Some(-3_000)), Verdict::Lost(NOW));
         assert_eq!(left(None), Verdict::Running(Duration::from_secs(61)), "nothing says how long it may run");
     }
 

@@ -1,9 +1,10 @@
 use std::sync::atomic::Ordering;
 
 use lambda_idempotency::{
-    Attempt, IdempotencyKey, Operation, Scope,
-    function::{BoxError, Call, Done, Error, FunctionOperation, Storable, run},
+    Attempt, IdempotencyKey, OnAbandoned, Operation, Probed, Scope,
+    function::{BoxError, Call, Done, Error, FunctionOperation, Storable, run, run_with},
     migration::PowertoolsFlavour::{JsonText, Native},
+    no_undo,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -79,4 +80,53 @@ async fn a_call_in_progress_is_a_conflict_that_says_how_long_it_may_take() {
     let Err(Error::Conflict { lease_left, retry_after }) = reserve(&world, "o-7", ()).await else { panic!() };
     assert_eq!((lease_left.as_secs(), retry_after.as_secs()), (28, 5));
     assert_eq!(world.so_far(), 0);
+}
+
+#[tokio::test]
+async fn an_old_value_with_a_number_that_would_be_another_is_refused_and_not_changed() {
+    for (data, is_kept) in [
+        (r#"{"n": 18446744073709551615, "f": 12.50}"#, true),
+        (r#"{"n": 123456789012345678901234567890}"#, false),
+        (r#"[0.12345678901234567890]"#, false),
+    ] {
+        let row = row(PYTHON, "value");
+        let world = World::after(&row, JsonText).await;
+        let mut stored = row["completed"].clone();
+        stored["data"]["S"] = data.into();
+        world.put(&stored).await;
+        for _ in 0..2 {
+            match reserve(&world, "o-7", Value::Null).await {
+                Ok(done) if is_kept => assert_eq!(done.value, serde_json::from_str::<Value>(data).unwrap()),
+                Err(Error::ResultUnreadable) if !is_kept => {}
+                other => panic!("{data}: {other:?}"),
+            }
+        }
+        assert_eq!(world.so_far(), 0);
+    }
+    let row = row(TYPESCRIPT, "value");
+    let world = World::after(&row, Native).await;
+    let mut stored = row["completed"].clone();
+    stored["data"] = serde_json::json!({ "N": "123456789012345678901234567890" });
+    world.put(&stored).await;
+    assert!(matches!(reserve(&world, "o-7", 0.0).await, Err(Error::ResultUnreadable)));
+}
+
+#[tokio::test]
+async fn a_probe_of_a_call_that_cannot_say_is_asked_again_by_the_next() {
+    let row = row(PYTHON, "value");
+    let world = World::after(&row, JsonText).await;
+    world.put(&row["in_progress"]).await;
+    world.advance(std::time::Duration::from_secs(29));
+    let operation = FunctionOperation::new(Operation::declare("reserve-seat", 1)).on_abandoned(OnAbandoned::Probe);
+    for asked in 1..=3 {
+        let call = Call::new(IdempotencyKey::new("o-7"), Scope::none()).argument("order", &Value::from("o-7"));
+        let probe = async |_: Attempt| {
+            world.probes.fetch_add(1, Ordering::SeqCst);
+            Ok(Probed::Unknown)
+        };
+        let handler = async |_: Attempt| -> Result<u32, BoxError> { panic!("nobody knows") };
+        let done = run_with(&world.idempotency, &operation, call, probe, no_undo, handler).await;
+        assert!(matches!(done, Err(Error::Uncertain)), "{done:?}");
+        assert_eq!(world.probes.load(Ordering::SeqCst), asked);
+    }
 }

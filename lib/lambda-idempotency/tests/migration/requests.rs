@@ -249,3 +249,116 @@ async fn of_many_at_once_one_looks_and_nobody_runs() {
     assert_eq!(world.asked().iter().filter(|asked| *asked == "GetItem old").count(), 1);
     assert_eq!(world.so_far(), 0);
 }
+
+#[tokio::test]
+async fn what_is_unknown_is_unknown_from_the_first_request_on_and_may_be_resolved_at_once() {
+    let (world, row) = python("http by header").await;
+    world.put(&row["in_progress"]).await;
+    world.advance(OLD_TIME_IS_OVER);
+    for _ in 0..3 {
+        assert_eq!(problem(&world.charge(OnAbandoned::Reject).await), "outcome-unknown");
+    }
+    // One look: after it the record says what is known.
+    assert_eq!(world.asked().iter().filter(|asked| *asked == "GetItem old").count(), 1);
+    world.operator_says_rerun().await;
+    assert_eq!(world.charge(OnAbandoned::Reject).await.body().as_ref(), b"new");
+    assert_eq!(world.so_far(), 1);
+}
+
+#[tokio::test]
+async fn a_probe_that_cannot_say_is_asked_again_by_the_next_request() {
+    let operation = HttpOperation::new(Operation::declare("create-charge", 1), scope::none());
+    let operation = operation.on_abandoned(OnAbandoned::Probe);
+    let (world, row) = python("http by header").await;
+    world.put(&row["in_progress"]).await;
+    world.advance(OLD_TIME_IS_OVER);
+    for asked in 1..=3 {
+        let reply = world.send(&operation, None, Ok(Probed::Unknown)).await.unwrap();
+        assert_eq!((problem(&reply).as_str(), world.probes.load(Ordering::SeqCst)), ("outcome-unknown", asked));
+    }
+    let reply = world.send(&operation, None, Ok(Probed::DidNotHappen)).await.unwrap();
+    assert_eq!((reply.body().as_ref(), world.so_far()), (&b"new"[..], 1));
+}
+
+#[tokio::test]
+async fn an_operators_word_is_not_overruled_by_what_was_lost_before_it() {
+    for on_abandoned in POLICIES {
+        let (world, row) = python("http by header").await;
+        world.put(&row["in_progress"]).await;
+        world.advance(OLD_TIME_IS_OVER);
+        assert_eq!(problem(&world.charge(OnAbandoned::Reject).await), "outcome-unknown");
+        world.advance(LEASE_IS_OVER);
+        world.operator_says_rerun().await;
+        // Nor by a look that fails in between.
+        world.table.proxy().inject(Rule::on("GetItem").table(crate::support::OLD).forever().fault(Fault::ErrorBefore));
+        assert_eq!(problem(&world.charge(on_abandoned).await), "store-unavailable");
+        world.table.proxy().clear_rules();
+        for _ in 0..2 {
+            assert_eq!(world.charge(on_abandoned).await.body().as_ref(), b"new", "{on_abandoned:?}");
+        }
+        assert_eq!((world.so_far(), world.probes.load(Ordering::SeqCst)), (1, 0));
+    }
+}
+
+#[tokio::test]
+async fn what_the_old_function_did_counts_after_an_operators_word_too() {
+    for (state, expected) in [("completed", "replay"), ("in_progress", "conflict")] {
+        let (world, row) = python("http by header").await;
+        let mut late = row["in_progress"].clone();
+        world.put(&late).await;
+        world.advance(OLD_TIME_IS_OVER);
+        assert_eq!(problem(&world.charge(OnAbandoned::Reject).await), "outcome-unknown");
+        world.operator_says_rerun().await;
+        // An old invocation that was begun later than anybody thought.
+        let ends = world.now().get() + 10_000;
+        late["in_progress_expiration"]["N"] = ends.to_string().into();
+        world.put(if state == "completed" { &row["completed"] } else { &late }).await;
+        let reply = world.charge(OnAbandoned::Reject).await;
+        if expected == "replay" {
+            assert_is_the_old_response(&reply);
+        } else {
+            assert_eq!(problem(&reply), "conflict");
+            // The word was said before this one was lost.
+            world.advance(Duration::from_secs(13));
+            assert_eq!(problem(&world.charge(OnAbandoned::Reject).await), "outcome-unknown");
+            world.operator_says_rerun().await;
+            assert_eq!(world.charge(OnAbandoned::Reject).await.body().as_ref(), b"new");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_handler_that_failed_says_nothing_of_an_old_attempt_whose_row_came_later() {
+    for (state, on_abandoned, expected) in [
+        ("in_progress", OnAbandoned::Reject, "outcome-unknown"),
+        ("in_progress", OnAbandoned::Probe, "outcome-unknown"),
+        ("in_progress", OnAbandoned::Rerun, "new"),
+        ("completed", OnAbandoned::Reject, "replay"),
+    ] {
+        let (world, row) = python("http by header").await;
+        world.fails_retryably.store(true, Ordering::SeqCst);
+        assert_eq!(problem(&world.charge(on_abandoned).await), "retryable");
+        world.fails_retryably.store(false, Ordering::SeqCst);
+        world.put(&row[state]).await;
+        world.advance(OLD_TIME_IS_OVER);
+        let reply = world.charge(on_abandoned).await;
+        match expected {
+            "new" => assert_eq!(reply.body().as_ref(), b"new"),
+            "replay" => assert_is_the_old_response(&reply),
+            _ => assert_eq!(problem(&reply), expected),
+        }
+        assert_eq!(world.so_far(), if expected == "new" { 2 } else { 1 });
+    }
+}
+
+#[tokio::test]
+async fn an_old_body_keeps_every_byte() {
+    let whole = r#"{"id": 123456789012345678901234567890, "at": 0.12345678901234567890, "a": 1.50}"#;
+    let (world, row) = python("http by header").await;
+    let mut odd = row["completed"].clone();
+    odd["data"]["S"] = whole.into();
+    world.put(&odd).await;
+    for _ in 0..2 {
+        assert_eq!(str::from_utf8(world.charge(OnAbandoned::Rerun).await.body().as_ref()).unwrap(), whole);
+    }
+}

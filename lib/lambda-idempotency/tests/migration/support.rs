@@ -4,19 +4,20 @@ use std::{
     collections::HashMap,
     sync::{
         Arc,
-        atomic::{AtomicI64, AtomicU32, Ordering},
+        atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering},
     },
     time::Duration,
 };
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use idempotency_core::{Clock, Engine, EpochMillis};
+use idempotency_core::{Clock, Engine, EpochMillis, OwnerToken, Record, Replaced, Resolution};
+use idempotency_dynamodb::{AuditEntry, record_from_item};
 use idempotency_testkit::{FaultyTable, dynamodb::create_table};
 use lambda_http::{Body, Error, Request, http};
 use lambda_idempotency::{
     Attempt, DynamoDbStore, Idempotency, Namespace, OnAbandoned, Operation,
     function::BoxError,
-    http::{HttpOperation, Probed, Reply, run_with, scope},
+    http::{Classify, Failure, HttpOperation, Probed, Reply, run_with, scope},
     migration::{Migration, OldId, PowertoolsFlavour, PowertoolsTable},
     no_undo,
 };
@@ -61,11 +62,22 @@ impl Clock for Hands {
     }
 }
 
+/// A failure before anything happened.
+struct NotNow;
+
+impl Classify for NotNow {
+    fn classify(self) -> Failure {
+        Failure::Retryable { retry_after: None, source: "not now".into() }
+    }
+}
+
 pub(crate) struct World {
     pub(crate) table: FaultyTable,
     pub(crate) idempotency: Idempotency,
     pub(crate) runs: AtomicU32,
     pub(crate) probes: AtomicU32,
+    /// Whether the handler says that nothing happened.
+    pub(crate) fails_retryably: AtomicBool,
     clock: Hands,
 }
 
@@ -101,7 +113,40 @@ impl World {
         let store = DynamoDbStore::new(table.client(), FaultyTable::NAME);
         let engine = Engine::new(store).with_clock(clock.clone());
         let idempotency = Idempotency::with_engine(engine, Namespace::new("test").unwrap()).migrating(migration);
-        Self { table, idempotency, clock, runs: AtomicU32::new(0), probes: AtomicU32::new(0) }
+        Self {
+            table,
+            idempotency,
+            clock,
+            runs: AtomicU32::new(0),
+            probes: AtomicU32::new(0),
+            fails_retryably: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn now(&self) -> EpochMillis {
+        self.clock.now()
+    }
+
+    /// The only record that this function has.
+    pub(crate) async fn record(&self) -> Record {
+        let items = self.table.client().scan().table_name(FaultyTable::NAME).send().await.unwrap().items.unwrap();
+        self.table.proxy().clear_requests();
+        let records: Vec<_> = items.iter().filter(|item| item["sk"] == AttributeValue::S("claim".into())).collect();
+        assert_eq!(records.len(), 1);
+        record_from_item(records[0]).unwrap()
+    }
+
+    /// An operator says that the operation is to be tried again.
+    pub(crate) async fn operator_says_rerun(&self) {
+        let (found, now) = (self.record().await, self.now());
+        Resolution::Rerun.check(&found, now).unwrap();
+        let record = Resolution::Rerun.apply(&found, None, OwnerToken::from_bytes([9; 16]), now);
+        let audit =
+            AuditEntry::of(&found, now, OwnerToken::from_bytes([8; 16]), "rerun", "somebody", "nothing is there");
+        let store = DynamoDbStore::new(self.table.client(), FaultyTable::NAME);
+        let replaced = store.replace_audited(&found, &record, &audit, Duration::from_secs(5)).await.unwrap();
+        assert_eq!(replaced, Replaced::Replaced);
+        self.table.proxy().clear_requests();
     }
 
     pub(crate) fn advance(&self, by: Duration) {
@@ -160,7 +205,10 @@ impl World {
         };
         let handler = async |_: Request, _: Attempt| {
             self.runs.fetch_add(1, Ordering::SeqCst);
-            Ok::<_, Error>("new")
+            match self.fails_retryably.load(Ordering::SeqCst) {
+                true => Err(NotNow),
+                false => Ok("new"),
+            }
         };
         run_with(&self.idempotency, operation, request.body(Body::from(body)).unwrap(), Ok, probe, no_undo, handler)
             .await

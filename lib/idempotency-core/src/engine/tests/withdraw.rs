@@ -72,3 +72,26 @@ async fn what_another_system_lost_is_said_over_the_claim_itself() {
     };
     assert_eq!(atomic.after_a_lost_attempt(), None);
 }
+
+#[tokio::test]
+async fn what_another_system_lost_is_lost_at_once_and_nothing_is_written_where_nothing_is_claimed() {
+    let probe = Policy::new(Window::http()).on_abandoned(OnAbandoned::Probe);
+    let reject = probe.on_abandoned(OnAbandoned::Reject);
+    let world = World::new();
+    let before = world.fresh().await;
+    let record = before.record().clone();
+    let abandoned = before.after_a_lost_attempt().unwrap();
+    assert_eq!(world.engine.still_unknown(abandoned).await, Completion::Stored);
+    assert_eq!(world.stored(), Record { lease_until: world.engine.now(), ..record });
+    assert_eq!(world.engine.claim(&world.request(), &reject).await.unwrap(), Claimed::Uncertain);
+    // An attempt of this system's that was lost: nothing is claimed yet.
+    let stored = world.stored();
+    let Claimed::Abandoned(abandoned) = world.engine.claim(&world.request(), &probe).await.unwrap() else { panic!() };
+    assert_eq!(world.engine.still_unknown(abandoned).await, Completion::Stored);
+    assert_eq!(world.stored(), stored);
+    let world = World::new();
+    let claimed = world.engine.claim(&world.request(), &probe.atomic(true)).await.unwrap();
+    let Claimed::Fresh(atomic) = claimed else { panic!("{claimed:?}") };
+    assert_eq!(world.engine.lose(atomic).await, Completion::Stored);
+    assert!(world.calls().is_empty());
+}
