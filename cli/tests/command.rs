@@ -488,8 +488,8 @@ fn arguments_that_mean_nothing_say_what_is_expected() {
         (&["soak", "--messages", "0"], "expected a number from 1"),
         (&["soak", "--duplicates", "100"], "100 is not in 0..100"),
         (&["local", "--trigger", "queue"], "[possible values: http, sqs, eventbridge, async, stream]"),
-        (&["local", "--visibility-timeout", "2d"], "expected a duration such as 500ms, 15s or 2m"),
-        (&["local", "--retry-after", "1s,soon"], "expected a duration such as 500ms, 15s or 2m"),
+        (&["local", "--visibility-timeout", "2w"], "expected a duration such as 500ms, 15s, 2m, 48h or 23d"),
+        (&["local", "--retry-after", "1s,soon"], "expected a duration such as 500ms, 15s, 2m, 48h or 23d"),
         (&["local", "--max-receives", "0"], "0 is not in 1..=1000"),
     ];
     for (arguments, expected) in rows {

@@ -215,14 +215,8 @@ async fn sift_page(app: &App, state: &mut State, page: &Page, gathered: &mut Gat
                 return;
             };
             for item in items {
-                let entries = sift::effect(
-                    &mut state.findings,
-                    &app.settings.namespace,
-                    index,
-                    described,
-                    &table.key,
-                    item,
-                );
+                let entries =
+                    sift::effect(&mut state.findings, &app.settings.namespace, index, described, &table.key, item);
                 entries.into_iter().for_each(|entry| gathered.add(entry));
             }
         }

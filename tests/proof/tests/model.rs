@@ -126,21 +126,21 @@ fn steps_are_kept_and_undone_as_promised_over_lost_attempts_and_expiry() {
     check(Model { work: Work::Steps, attempts: 2, calm: true, until: 9, ..Model::new(OnAbandoned::Rerun) });
 }
 
-/// The models that mutants are shown to. The production protocol passes each of them above.
+/// The models that show a mutant. The production protocol passes each of them above.
 fn models(mutant: Mutant) -> Vec<Model> {
     let rerun = Model { mutant, ..Model::new(OnAbandoned::Rerun) };
     let steps = Model { work: Work::Steps, calm: true, ..rerun.clone() };
     match mutant {
-        Mutant::LookAdmits => return vec![Model { looks: true, until: 4, ..rerun }],
+        Mutant::LookAdmits => vec![Model { looks: true, until: 4, ..rerun }],
         Mutant::CommitWithoutCondition => {
-            return vec![Model { work: Work::Atomic, zombies: true, until: 1, attempts: 3, ..rerun }];
+            vec![Model { work: Work::Atomic, zombies: true, until: 1, attempts: 3, ..rerun }]
         }
-        Mutant::UnkeptStepReleases => return vec![Model { calm: false, until: 4, ..steps }],
+        Mutant::UnkeptStepReleases => vec![Model { calm: false, until: 4, ..steps }],
         Mutant::StagedBeforeItsRecord
         | Mutant::StagedAfterItsRecord
         | Mutant::StagedWithoutItsRecord
         | Mutant::UnansweredEndToldAsStored => {
-            return vec![Model { work: Work::Staged, zombies: true, until: 4, ..rerun }];
+            vec![Model { work: Work::Staged, zombies: true, until: 4, ..rerun }]
         }
         Mutant::CompensatingLeaseIgnored
         | Mutant::CompensatingRunsTheHandler
@@ -155,18 +155,16 @@ fn models(mutant: Mutant) -> Vec<Model> {
         | Mutant::FailureForgetsEarlierSteps
         | Mutant::StuckIsUndoneAgain
         | Mutant::UndoneIsCompleted => {
-            return vec![Model { until: 9, ..steps.clone() }, Model { zombies: true, until: 5, ..steps }];
+            vec![Model { until: 9, ..steps.clone() }, Model { zombies: true, until: 5, ..steps }]
         }
-        _ => {}
+        Mutant::VersionWithoutEpoch => vec![Model { zombies: true, until: 4, ..rerun }],
+        Mutant::FingerprintNotComparedInFlight | Mutant::UndecodableTakenForAbsent => {
+            vec![Model { other_request: true, corruption: true, ..rerun }]
+        }
+        Mutant::ProbeUnknownReruns => vec![Model { mutant, until: 5, ..Model::new(OnAbandoned::Probe) }],
+        Mutant::WaiterReleasesTheOwner => vec![Model { waits: true, until: 5, ..rerun }],
+        _ => vec![rerun],
     }
-    vec![
-        rerun.clone(),
-        Model { zombies: true, until: 4, ..rerun.clone() },
-        Model { skews: vec![0, 3], until: 5, ..rerun.clone() },
-        Model { other_request: true, corruption: true, ..rerun.clone() },
-        Model { mutant, until: 5, ..Model::new(OnAbandoned::Probe) },
-        Model { waits: true, until: 5, ..rerun },
-    ]
 }
 
 #[test]

@@ -104,13 +104,17 @@ mod migration {
         _: &Request,
         _: &Policy,
         _: bool,
-        _: impl FnOnce(&Value) -> Outcome,
+        _: impl FnOnce(&str) -> Outcome,
         claimed: Result<Claimed, ClaimError>,
     ) -> Result<Claimed, ClaimError> {
         claimed
     }
 
-    pub(crate) fn http_outcome(_: &Value, replayed_headers: &crate::http::ReplayedHeaders) -> Outcome {
+    pub(crate) fn function_outcome(stored: &str) -> Outcome {
+        crate::function::stored_json(stored)
+    }
+
+    pub(crate) fn http_outcome(_: &str, replayed_headers: &crate::http::ReplayedHeaders) -> Outcome {
         crate::http::StoredResponse::new(lambda_http::Response::default(), replayed_headers).outcome()
     }
 }
