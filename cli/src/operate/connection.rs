@@ -79,7 +79,7 @@ impl Connection {
             let provided = provider.provide_credentials().await;
             provided.map_err(|source| OperateError::NoCredentials {
                 profile: self.profile.as_ref().map(|profile| format!(" in the profile {profile}")).unwrap_or_default(),
-                source: aws_sdk_dynamodb::error::DisplayErrorContext(source).to_string().into(),
+                source: source.into(),
             })?;
         }
         Ok(config)
