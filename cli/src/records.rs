@@ -7,7 +7,7 @@ use aws_sdk_dynamodb::{
     error::{DisplayErrorContext, SdkError},
     types::AttributeValue,
 };
-use idempotency_core::Record;
+use idempotency_core::{Clock, Record, SystemClock};
 use idempotency_dynamodb::{attribute, record_from_item};
 
 use crate::{CliError, Stack};
@@ -72,7 +72,8 @@ impl Records {
     ///
     /// When the table cannot be read or written.
     pub async fn end_leases(&self) -> Result<(), CliError> {
-        self.set(attribute::LEASE_UNTIL, AttributeValue::N("1".to_owned())).await
+        let over = SystemClock.now().get() - 1;
+        self.set(attribute::LEASE_UNTIL, AttributeValue::N(over.to_string())).await
     }
 
     /// Does to every record what the end of its storage TTL does, before DynamoDB deletes it.

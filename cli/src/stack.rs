@@ -409,11 +409,10 @@ async fn create_tables(url: &str, own: &[OwnTable]) -> Result<(), CliError> {
     let client = client_for(url);
     let tables = async {
         create_idempotency_table(&client, Stack::TABLE).await?;
-        for table in ReadyMade::all_tables() {
-            create_table(&client, table.name, table.partition_key, table.sort_key).await?;
-        }
-        for table in own {
-            create_table(&client, &table.name, &table.partition_key, table.sort_key.as_deref()).await?;
+        let ready_made = ReadyMade::all_tables().map(|table| (table.name, table.partition_key, table.sort_key));
+        let own = own.iter().map(|table| (&*table.name, &*table.partition_key, table.sort_key.as_deref()));
+        for (name, partition_key, sort_key) in ready_made.chain(own) {
+            create_table(&client, name, partition_key, sort_key).await?;
         }
         Ok(())
     };

@@ -58,10 +58,8 @@ impl Found {
     /// How many parts of the record's result are missing. Without one of them nobody can read it.
     fn missing_parts(&self) -> usize {
         let Some(Record { result: Some(StoredResult::Parts(parts)), owner, .. }) = &self.record else { return 0 };
-        let own = format!("{}{owner}#", StoredItem::PART_PREFIX);
-        let is_own =
-            |item: &&StoredItem| matches!(item, StoredItem::Part { sort_key, .. } if sort_key.starts_with(&own));
-        (parts.count as usize).saturating_sub(self.items.iter().filter(is_own).count())
+        let found = self.items.iter().filter(|item| item.is_part_of(*owner)).count();
+        (parts.count as usize).saturating_sub(found)
     }
 
     pub(crate) fn beside(&self) -> Beside {

@@ -157,7 +157,7 @@ impl Resolve {
             .map(|()| Exit::Fine);
         }
         self.deed.confirm(self.connection.json)?;
-        let resolved = self.apply(&engine, resolution, &record, outcome, now).await?;
+        let resolved = apply(&engine, resolution, &record, outcome, now).await?;
         let audit = idempotency_dynamodb::AuditEntry { now: Some(resolved.status), ..audit };
         let replaced = engine.store().replace_audited(&record, &resolved, &audit, WITHIN).await.map_err(unwritten)?;
         if replaced != Replaced::Replaced {
@@ -171,45 +171,40 @@ impl Resolve {
         });
         Ok(Exit::Fine)
     }
+}
 
-    /// The record to write. Parts of a large result are stored before it refers to them.
-    async fn apply(
-        &self,
-        engine: &Engine<DynamoDbStore>,
-        resolution: Resolution,
-        found: &Record,
-        outcome: Option<Outcome>,
-        now: EpochMillis,
-    ) -> Result<Record, OperateError> {
-        let owner = draw()?;
-        let outcome = match (outcome, resolution) {
-            // What is kept for longer than it was to be must not lose its parts: they are stored anew.
-            (None, Resolution::Failed) => self.stored_in_parts(engine, found).await?,
-            (outcome, _) => outcome,
-        };
-        let Some(outcome) = outcome else { return Ok(resolution.apply(found, None, owner, now)) };
-        // Whose parts they will be, and for how long.
-        let to_be = resolution.apply(found, Some(StoredResult::Inline(bytes::Bytes::new())), owner, now);
-        let result = engine.store_result(&to_be, &outcome, WITHIN).await.map_err(unwritten)?;
-        Ok(Record { result: Some(result), ..to_be })
-    }
+/// The record to write. Parts of a large result are stored before it refers to them.
+async fn apply(
+    engine: &Engine<DynamoDbStore>,
+    resolution: Resolution,
+    found: &Record,
+    outcome: Option<Outcome>,
+    now: EpochMillis,
+) -> Result<Record, OperateError> {
+    let owner = draw()?;
+    let outcome = match (outcome, resolution) {
+        // What is kept for longer than it was to be must not lose its parts: they are stored anew.
+        (None, Resolution::Failed) => stored_in_parts(engine, found).await?,
+        (outcome, _) => outcome,
+    };
+    let Some(outcome) = outcome else { return Ok(resolution.apply(found, None, owner, now)) };
+    // Whose parts they will be, and for how long.
+    let to_be = resolution.apply(found, Some(StoredResult::Inline(bytes::Bytes::new())), owner, now);
+    let result = engine.store_result(&to_be, &outcome, WITHIN).await.map_err(unwritten)?;
+    Ok(Record { result: Some(result), ..to_be })
+}
 
-    /// The result that stands beside the record, if it does.
-    async fn stored_in_parts(
-        &self,
-        engine: &Engine<DynamoDbStore>,
-        found: &Record,
-    ) -> Result<Option<Outcome>, OperateError> {
-        if !matches!(found.result, Some(StoredResult::Parts(_))) {
-            return Ok(None);
-        }
-        let replay = engine.read_result(found, WITHIN).await;
-        let replay = replay.map_err(|source| OperateError::Aws {
-            what: "the stored failure cannot be read; say what callers are to get",
-            source: source.into(),
-        })?;
-        Ok(replay.body().map(|body| Outcome::new(body.to_vec())))
+/// The result that stands beside the record, if it does.
+async fn stored_in_parts(engine: &Engine<DynamoDbStore>, found: &Record) -> Result<Option<Outcome>, OperateError> {
+    if !matches!(found.result, Some(StoredResult::Parts(_))) {
+        return Ok(None);
     }
+    let replay = engine.read_result(found, WITHIN).await;
+    let replay = replay.map_err(|source| OperateError::Aws {
+        what: "the stored failure cannot be read; say what callers are to get",
+        source: source.into(),
+    })?;
+    Ok(replay.body().map(|body| Outcome::new(body.to_vec())))
 }
 
 const fn action(resolution: Resolution, status: Status) -> &'static str {

@@ -5,12 +5,11 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use axum::http::StatusCode;
 use base64::Engine as _;
 use bytes::Bytes;
 use idempotency_core::{Clock, SystemClock};
-use idempotency_dynamodb::{DynamoDbStore, attribute};
+use idempotency_dynamodb::DynamoDbStore;
 use idempotency_testkit::{
     fault_proxy::{Fault, Rule, Rules},
     lambda::{AsyncInvoker, Function},
@@ -286,9 +285,7 @@ impl Deeds {
     }
 
     async fn end_leases(&self) -> Result<String, Refused> {
-        let over = SystemClock.now().get() - 1;
-        let set = self.records.set(attribute::LEASE_UNTIL, AttributeValue::N(over.to_string())).await;
-        set.map_err(|error| failed(&error))?;
+        self.records.end_leases().await.map_err(|error| failed(&error))?;
         let said = "Ended every lease, as if their time had passed.";
         self.timeline.note(said);
         Ok(said.to_owned())

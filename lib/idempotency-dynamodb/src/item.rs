@@ -69,7 +69,12 @@ pub(crate) const PART_PREFIX: &str = "result#";
 
 /// Sort key of one part of a result. It names the owner, so that a zombie's parts never mix with the newer owner's.
 pub(crate) fn part_sk(owner: OwnerToken, index: usize) -> String {
-    format!("{PART_PREFIX}{owner}#{index:04}")
+    format!("{}{index:04}", parts_of(owner))
+}
+
+/// What the sort keys of all parts of one result begin with.
+pub(crate) fn parts_of(owner: OwnerToken) -> String {
+    format!("{PART_PREFIX}{owner}#")
 }
 
 /// The item of a record.

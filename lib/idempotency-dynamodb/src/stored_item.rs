@@ -1,10 +1,10 @@
 //! Whatever stands in the table, read.
 
-use idempotency_core::{EpochMillis, ExecutionId, OutboxEntry, Record, RecordError, RecordKey, Row};
+use idempotency_core::{EpochMillis, ExecutionId, OutboxEntry, OwnerToken, Record, RecordError, RecordKey, Row};
 
 use crate::{
     audit_item::{AuditEntry, audit_from_item},
-    item::{CLAIM, Fields, Item, PART_PREFIX, attribute, record_from_item},
+    item::{CLAIM, Fields, Item, PART_PREFIX, attribute, parts_of, record_from_item},
     outbox_item::{outbox_attribute, outbox_entry_from_item},
     row_item::row_from_item,
 };
@@ -45,9 +45,6 @@ pub enum StoredItem {
 }
 
 impl StoredItem {
-    /// What the sort key of every part of a result begins with; its owner and its number follow.
-    pub const PART_PREFIX: &str = PART_PREFIX;
-
     /// Reads an item.
     pub(crate) fn read(item: &Item) -> Self {
         let key = || RecordKey::from_stored(text(item, attribute::PK));
@@ -60,6 +57,11 @@ impl StoredItem {
             _ => row_from_item(item).map(Self::Row),
         };
         read.unwrap_or_else(|error| Self::Unreadable { key: key(), sort_key: sort_key.to_owned(), error })
+    }
+
+    /// Whether it is a part of the result that this owner has stored.
+    pub fn is_part_of(&self, owner: OwnerToken) -> bool {
+        matches!(self, Self::Part { sort_key, .. } if sort_key.starts_with(&parts_of(owner)))
     }
 
     /// The partition key of the record, or of the one beside which it stands.

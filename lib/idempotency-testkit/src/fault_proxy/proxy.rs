@@ -79,7 +79,7 @@ impl FaultProxy {
 
     /// Adds a rule behind the ones that are there.
     pub fn inject(&self, rule: Rule) {
-        lock(&self.shared.rules).push(rule);
+        self.rules().inject(rule);
     }
 
     /// A handle for whoever is to add rules and does not own the proxy.

@@ -159,7 +159,7 @@ fn failure_unreadable() -> Reply {
     let detail =
         "the operation failed for good in an earlier request and will not be repeated; what it answered cannot be read";
     let mut reply = reply(Problem::new(ProblemType::FailureUnreadable, detail));
-    reply.headers_mut().insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));
+    reply.headers_mut().insert(IDEMPOTENT_REPLAYED, stored::TRUE);
     reply
 }
 

@@ -17,7 +17,7 @@ pub const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-
 /// Response header of a replay whose body could not be stored.
 pub const IDEMPOTENT_BODY_OMITTED: HeaderName = HeaderName::from_static("idempotent-body-omitted");
 
-const TRUE: HeaderValue = HeaderValue::from_static("true");
+pub(super) const TRUE: HeaderValue = HeaderValue::from_static("true");
 
 /// A response as it is stored, and what belongs to its first delivery only.
 pub(crate) struct StoredResponse {
